@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * May this device be overwritten? Every reason against it is found and named. The
+ * scans name the culprit; the exclusive open of device/claim.h is the proof.
+ *
+ * Roots for tests: the scans read /proc, /sys and /dev of the running system only.
+ */
+
+#include "device/info.h"
+
+typedef enum ReasonKind {
+        REASON_ZONED,
+        REASON_READ_ONLY,
+        REASON_NO_MEDIUM,    /* size 0 */
+        REASON_MOUNTED,      /* it or a partition of it, in any mount namespace; names the mount point */
+        REASON_SWAP,
+        REASON_HOLDER,       /* dm, md, bcache: names the holder */
+        REASON_LOOP_BACKING, /* a loop device is backed by it */
+        REASON_OPENED,       /* names program and pid */
+        REASON_LOCKED,       /* flock; names the pid where /proc/locks tells */
+        REASON_BUSY,         /* exclusive open failed and no culprit was found */
+        REASON_PENDING_IO,   /* no opener, but I/O of a dead process is in flight */
+        REASON_SIGNATURE,    /* names type, label and where; overridable by erasing, the others are not */
+        REASON_CHANGED,      /* another device came under the name between check and open */
+        REASON_UNREADABLE,   /* could not be examined: names the errno */
+        N_REASON_KINDS,
+} ReasonKind;
+
+typedef struct Reason {
+        ReasonKind kind;
+        char *text; /* for a person, without the device's path: "mounted at /mnt (process 1 sees it)" */
+} Reason;
+
+typedef struct Reasons {
+        size_t n;
+        Reason *items;
+} Reasons;
+
+int reasons_add(Reasons *reasons, ReasonKind kind, const char *format, ...) _printf_(3, 4);
+void reasons_clear(Reasons *reasons);
+#define _cleanup_reasons_ _cleanup_(reasons_clear)
+
+/*
+ * Adds what can be told without opening the device: zoned, read-only, mounts (of it,
+ * of its partitions, and of the disk if it is a partition), swap, holders, loop backing,
+ * openers and lock holders other than ignore_pid (0: none; threads of one process
+ * count as that process).
+ */
+int device_check_usage(const DeviceInfo *info, pid_t ignore_pid, Reasons *reasons, Error *error);
+
+/*
+ * Adds a REASON_SIGNATURE for each partition table, file system, RAID, LVM, LUKS or ZFS
+ * signature that libblkid finds on fd, at both ends of the device.
+ */
+int device_check_signatures(const DeviceInfo *info, int fd, Reasons *reasons, Error *error);
+
+/*
+ * Wipes every signature at both ends, drops the kernel's partitions and looks again;
+ * ERROR_REFUSED if one is still there. fd is open for writing and exclusive.
+ */
+int device_erase_signatures(const DeviceInfo *info, int fd, Error *error);
+
+/*
+ * For `devices`: everything that would refuse a run on it, found as a claim would find it but
+ * without keeping anything. Opens the device for reading; may hang on a dead drive, so
+ * it is called in a disposable process.
+ */
+int device_examine(const DeviceInfo *info, Reasons *reasons, Error *error);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Runs the phases of a plan on an open device, one after another. A ring thread submits, reaps
+ * and counts; whoever owns the Engine (the worker's main thread) starts phases and takes the counters each
+ * second. The two share nothing but atomics, so a ring thread that blocks in the kernel never costs
+ * a sample. After engine_new() nothing is allocated and no thread is made, so a system-call
+ * filter can be laid over it.
+ */
+
+#include "engine/ring.h"
+#include "sample/sample.h"
+#include "spec/plan.h"
+
+typedef struct Engine Engine;
+
+typedef struct EngineConfig {
+        const Plan *plan;  /* borrowed until engine_free() */
+        int fd;            /* borrowed; O_DIRECT, for what the plan does */
+        RingKind ring_kind;
+        uint64_t run_tag;
+        uint64_t first_index; /* of writes, so that they are numbered over the whole run */
+} EngineConfig;
+
+/*
+ * Allocates buffers for the deepest phase (aligned, pre-faulted), sets up rings and threads, parked.
+ * ERROR_FAILED / -errno with what is missing.
+ */
+int engine_new(Engine **ret, const EngineConfig *config, Error *error);
+
+/* Stops and joins the threads; only when idle (else it waits for the I/O outstanding). */
+Engine *engine_free(Engine *engine);
+DEFINE_CLEANUP(Engine *, engine_free)
+#define _cleanup_engine_ _cleanup_(engine_freep)
+
+typedef enum EngineState {
+        ENGINE_IDLE,    /* nothing outstanding: before a phase, and after one has ended or was stopped */
+        ENGINE_RUNNING,
+        ENGINE_DRAINING, /* told to pause or stop, or at the phase's end; I/O outstanding */
+        ENGINE_PAUSED,  /* nothing outstanding; goes on with engine_resume() */
+} EngineState;
+
+/* Becomes readable (eventfd) when the state changes; read it, then ask engine_state(). */
+int engine_event_fd(const Engine *engine);
+EngineState engine_state(const Engine *engine);
+
+/* Starts phase `index` of the plan: only when idle. Counters begin at 0 (take a snapshot after this returns). */
+int engine_start_phase(Engine *engine, unsigned index);
+
+/* All of these return at once; the state tells when it has happened. */
+void engine_pause(Engine *engine);
+void engine_resume(Engine *engine);
+void engine_stop_phase(Engine *engine); /* submits nothing more, drains, then idle */
+
+/* Monotonic time of running so far in the phase, pauses left out: what its runtime is held against. */
+uint64_t engine_phase_running_ns(const Engine *engine);
+
+/* Copies the counters of the phase (all slices together) into *ret. Never blocks. */
+void engine_counters(const Engine *engine, Counters *ret);
+
+/* Submitted and not completed; age of the oldest in ns (0 if none). */
+void engine_in_flight(const Engine *engine, uint32_t *ret_n, uint64_t *ret_oldest_ns);
+
+/* One errno of the device, over the whole run. */
+typedef struct EngineErrno {
+        int errnum; /* positive */
+        uint64_t count;
+        int64_t first_at_ns; /* realtime */
+        int64_t last_at_ns;
+        uint64_t first_offset;
+        uint64_t last_offset;
+} EngineErrno;
+
+#define ENGINE_N_ERRNOS_MAX 32 /* kinds told apart; further ones count under the last entry, as EIO */
+
+/* Copies what happened so far; returns how many entries. Never blocks. */
+unsigned engine_errnos(const Engine *engine, EngineErrno ret[static ENGINE_N_ERRNOS_MAX]);
+
+/* Bytes of I/O buffers; for the memory budget. */
+uint64_t engine_buffer_bytes(const Engine *engine);
+
+/*
+ * A clean end of use of the ring while the process lives on: done by engine_free(). The ring thread cannot go on
+ * after an error of the ring itself; then the phase ends and this tells -errno (0: fine).
+ */
+int engine_ring_error(const Engine *engine);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * What is written. Every 512-byte sector is a piece of a random tile of the run XOR a key of
+ * (run, write index, sector), behind a header that tells which run wrote it, as which I/O, and
+ * where. All of it looks random: no two sectors are alike, and LZ compressors find nothing from 512 bytes to
+ * 128 KiB (measured: tests/unit/engine).
+ *
+ * Header, 32 bytes, little endian, at the start of each sector: nonce; and masked by functions of
+ * the nonce: run tag, write index, sector number. The mask is public, so any plateau can tell
+ * that a sector was stamped by a run, and by which.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PAYLOAD_SECTOR 512U
+#define PAYLOAD_TILE (64U * 1024U)
+
+typedef struct Payload Payload;
+
+/* run_tag: 64 random bits of the run, never 0. -ENOMEM. */
+int payload_new(Payload **ret, uint64_t run_tag);
+Payload *payload_free(Payload *payload);
+
+/*
+ * Fills buf, `length` bytes (a multiple of PAYLOAD_SECTOR, buf aligned to 64), as write number `index`
+ * of the run at byte `offset` of the device. Pure, and allocates nothing.
+ */
+void payload_fill(const Payload *payload, void *buf, size_t length, uint64_t offset, uint64_t index);
+
+typedef struct PayloadStamp {
+        uint64_t run_tag;
+        uint64_t index;  /* of the write */
+        uint64_t sector; /* offset / PAYLOAD_SECTOR */
+} PayloadStamp;
+
+/* Reads a sector's header: whatever was there. It is plateau's if ret->sector is where it was read and the tag is known. */
+void payload_read_stamp(const void *sector, PayloadStamp *ret);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * One io_uring on one device: the only file that knows liburing. Set up by a privileged
+ * process with file and buffers registered, restricted to reads and writes of that file, then used by
+ * one thread only. A ring without a kernel behind it (RING_NOOP) completes everything at
+ * once, to measure the engine alone.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "spec/direction.h"
+#include "util/error.h"
+
+typedef struct Ring Ring;
+
+typedef enum RingKind {
+        RING_URING,
+        RING_NOOP,
+} RingKind;
+
+typedef struct RingCompletion {
+        uint32_t slot;
+        int32_t result; /* bytes, or a negative errno */
+} RingCompletion;
+
+/*
+ * depth: the most I/O outstanding. buffers: registered as they are; each I/O lies in one
+ * of them. The ring is disabled until ring_enable(). ERROR_FAILED with a clear message where io_uring is missing
+ * (-ENOSYS) or forbidden (-EPERM: kernel.io_uring_disabled, seccomp); -ENOMEM.
+ */
+int ring_new(Ring **ret, RingKind kind, int fd, uint32_t depth, const struct iovec *buffers, unsigned n_buffers, Error *error);
+
+/* In the thread that will use it from now on: with SINGLE_ISSUER the ring belongs to it. */
+int ring_enable(Ring *ring, Error *error);
+
+/* Queues one I/O; false if the submission queue is full (then submit first). slot comes back with its completion. */
+bool ring_prepare(Ring *ring, Direction direction, void *buf, unsigned buffer, uint32_t length, uint64_t offset, uint32_t slot);
+
+/* Queues a flush of the device's cache. */
+bool ring_prepare_flush(Ring *ring, uint32_t slot);
+
+/* Submits what is queued and waits until wait_nr completions are there or timeout_ns has passed. 0, or -errno (-ETIME and -EINTR are 0). */
+int ring_submit_and_wait(Ring *ring, unsigned wait_nr, uint64_t timeout_ns);
+
+/* Takes up to n completions without waiting; returns how many. */
+unsigned ring_reap(Ring *ring, RingCompletion *ret, unsigned n);
+
+/* Unregisters file and buffers, then closes, so that the device's exclusive claim does not linger. Nothing may be outstanding. */
+Ring *ring_free(Ring *ring);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * The one way to JSON: json-c objects, with what json-c does not do: non-finite numbers
+ * become null, invalid UTF-8 becomes U+FFFD, a NULL string becomes null. Adding never fails visibly; memory running
+ * out shows in json_print().
+ */
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+static inline void json_putp(json_object **o) {
+        json_object_put(*o);
+}
+#define _cleanup_json_ __attribute__((cleanup(json_putp)))
+
+void json_add_string(json_object *object, const char *key, const char *value);
+void json_add_u64(json_object *object, const char *key, uint64_t value);
+void json_add_bool(json_object *object, const char *key, bool value);
+void json_add_double(json_object *object, const char *key, double value);
+void json_add_null(json_object *object, const char *key);
+/* Seconds, with the nanoseconds kept. */
+void json_add_seconds(json_object *object, const char *key, uint64_t ns);
+/* RFC 3339 with offset; null for 0. */
+void json_add_time(json_object *object, const char *key, int64_t realtime_ns);
+/* Takes value over. */
+void json_add(json_object *object, const char *key, json_object *value);
+void json_append_string(json_object *array, const char *value);
+
+/* One document, pretty (or on one line), and a newline; flushed. -EIO if it could not be written. */
+int json_print(json_object *object, bool one_line, FILE *f);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * What happened in one interval. Counts and an exact duration, never a rate: sums of
+ * samples equal the completions counted.
+ */
+
+#include <stdbool.h>
+
+#include "sample/histogram.h"
+#include "spec/direction.h"
+
+/* Running totals of one ring thread since the phase began; each has one writer, readers use relaxed loads. */
+typedef struct Counters {
+        uint64_t ios[N_DIRECTIONS];   /* completed without error */
+        uint64_t bytes[N_DIRECTIONS]; /* of those */
+        uint64_t errors;              /* completed with an error */
+        Histogram latency[N_DIRECTIONS]; /* of those without error */
+} Counters;
+
+typedef struct Sample {
+        uint64_t seq;          /* from 0, without gaps over the whole run */
+        uint32_t phase;        /* index */
+        int64_t at_ns;         /* CLOCK_REALTIME at its end */
+        uint64_t elapsed_ns;   /* running time of the run at its end: the sum of all durations so far */
+        uint64_t duration_ns;  /* monotonic, exact */
+        uint64_t ios[N_DIRECTIONS];
+        uint64_t bytes[N_DIRECTIONS];
+        uint64_t errors;
+        uint32_t in_flight;    /* submitted and not completed, at its end */
+        uint64_t oldest_ns;    /* age of the oldest of them; 0 if none */
+        double cpu_percent;    /* of all the host's cores together, 0..100; NaN if unknown */
+        double temperature_c;  /* NaN if unknown */
+        Histogram latency[N_DIRECTIONS];
+} Sample;
+
+/* sample's counts and histograms = now - before. */
+void sample_set_difference(Sample *sample, const Counters *now, const Counters *before);
+
+/*
+ * One byte form for wire and memory queues. Encoded size is at most SAMPLE_ENCODED_MAX.
+ * Decoding takes hostile input: -EBADMSG.
+ */
+#define SAMPLE_ENCODED_MAX (256 + N_DIRECTIONS * HISTOGRAM_ENCODED_MAX)
+size_t sample_encode(const Sample *sample, uint8_t *buf, size_t size);
+int sample_decode(Sample *ret, const void *data, size_t length);

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * A job: the text of a job file, read and validated, in fio's words and with fio's
+ * meaning. It knows nothing of a device; spec/plan.h binds it to one.
+ *
+ * A Job is immutable once parsed. The same text always gives an equal Job, so
+ * the text is what travels (to the daemon, to the worker, into the database).
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "spec/direction.h"
+#include "util/error.h"
+
+/* Upper bounds: a job beyond them is refused with a message, never truncated. */
+#define JOB_TEXT_MAX (1024 * 1024)  /* bytes */
+#define JOB_N_PHASES_MAX 1024
+#define JOB_OUTSTANDING_MAX 16384   /* iodepth * numjobs; bounded by io_uring's queue */
+#define JOB_BLOCK_BYTES_MAX (256 * 1024 * 1024)
+
+typedef enum PhaseAction {
+        PHASE_ACTION_IO,
+        N_PHASE_ACTIONS,
+} PhaseAction;
+
+/* rw= : which directions, in which order. */
+typedef enum RwMode {
+        RW_READ,
+        RW_WRITE,
+        RW_READWRITE,
+        RW_RANDREAD,
+        RW_RANDWRITE,
+        RW_RANDRW,
+        N_RW_MODES,
+} RwMode;
+
+/* An amount that is either bytes or a share of the target's size, as fio's size=50%. */
+typedef struct Extent {
+        enum {
+                EXTENT_UNSET,
+                EXTENT_BYTES,
+                EXTENT_PERCENT,
+        } kind;
+        uint64_t value; /* bytes, or percent (1..100) */
+} Extent;
+
+typedef struct JobPhase {
+        char *name; /* the section's */
+        char *description; /* or NULL */
+        PhaseAction action;
+        RwMode rw;
+        uint32_t read_percent; /* rwmixread, as it applies: 100 for reads only, 0 for writes only */
+        uint64_t block_bytes[N_DIRECTIONS]; /* bs=read,write,trim */
+        uint32_t iodepth;
+        uint32_t numjobs;
+        uint64_t runtime_ns; /* 0: no limit */
+        bool time_based;
+        uint64_t loops; /* at least 1 */
+        Extent size;
+        Extent io_size;
+        Extent offset;
+        bool random_map; /* norandommap=0: every block once before any comes again */
+        bool random_repeat; /* randrepeat */
+        bool has_seed;
+        uint64_t seed; /* randseed, if has_seed */
+} JobPhase;
+
+typedef struct Job {
+        char *name; /* the file's base name without .fio/.job/.ini, or the preset's */
+        char *text; /* exactly as read */
+        size_t text_length; /* bytes */
+        char *description; /* of [global], or NULL */
+        uint64_t sample_interval_ns; /* 100 ms to 10 s */
+        size_t n_phases; /* at least 1 */
+        JobPhase *phases;
+        size_t n_notices;
+        char **notices; /* "name:3: ioengine=sync has no effect: ...", each once */
+} Job;
+
+/*
+ * Reads a job. name is what messages call the file ("sandforce.fio:3: ..."). On a
+ * bad job -EINVAL (or -E2BIG, -ERANGE) with an ERROR_USAGE message that holds file, line, the
+ * option, what was expected and, for an unknown option, the nearest known one.
+ * The result is owned by the caller.
+ */
+int job_parse(Job **ret, const char *name, const char *text, size_t length, Error *error);
+
+Job *job_free(Job *job);
+DEFINE_CLEANUP(Job *, job_free)
+#define _cleanup_job_ _cleanup_(job_freep)
+
+/* "randwrite" and so on: the word in a job file, in JSON and in the database. NULL / -EINVAL if there is none. */
+const char *rw_mode_name(RwMode mode);
+const char *phase_action_name(PhaseAction action);
+
+static inline bool rw_mode_is_random(RwMode mode) {
+        return mode >= RW_RANDREAD;
+}
+
+bool rw_mode_writes(RwMode mode);
+bool rw_mode_reads(RwMode mode);

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * A job bound to a target: every size is bytes within the device, every limit a
+ * number, nothing is left to decide. This is what the engine runs and what
+ * check-job prints.
+ */
+
+#include "spec/job.h"
+
+typedef struct PhasePlan {
+        unsigned index; /* in Job.phases, from 0 */
+        PhaseAction action;
+        RwMode rw;
+        uint32_t read_percent;
+        uint64_t block_bytes[N_DIRECTIONS];
+        uint32_t iodepth; /* per stream */
+        uint32_t numjobs; /* streams */
+
+        /* All I/O of direction d lies in [region_offset, region_offset + n_blocks[d] * block_bytes[d]). */
+        uint64_t region_offset; /* bytes, a multiple of the logical block */
+        uint64_t region_bytes;  /* at least one block of each direction used */
+        uint64_t n_blocks[N_DIRECTIONS]; /* whole blocks in the region; the tail is lost */
+
+        /* The phase ends at the first of these. */
+        uint64_t limit_bytes; /* all streams and loops together; UINT64_MAX: none */
+        uint64_t runtime_ns;  /* 0: none */
+
+        bool random_map;
+        uint64_t seed; /* of the order; equal seeds give equal sequences */
+
+        /* What can be said beforehand. */
+        bool has_planned_time;
+        uint64_t planned_ns; /* at most this long */
+        bool has_planned_bytes;
+        uint64_t planned_write_bytes; /* at most this much is written; an expectation where reads and writes mix */
+} PhasePlan;
+
+typedef struct Plan {
+        size_t n_phases;
+        PhasePlan *phases;
+        size_t n_notices;
+        char **notices; /* "phase 'x': ... loses its tail", and so on */
+} Plan;
+
+typedef struct PlanTarget {
+        uint64_t size_bytes;
+        uint32_t logical_block_bytes;
+} PlanTarget;
+
+/*
+ * Binds job to target. random_seed stands in for the seed where randrepeat=0 asks for
+ * another one in every run. ERROR_USAGE (-EINVAL, -ERANGE) if the job does not fit:
+ * a block below the logical block or no multiple of it, an offset beyond the end, a
+ * region smaller than a block.
+ */
+int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t random_seed, Error *error);
+
+Plan *plan_free(Plan *plan);
+DEFINE_CLEANUP(Plan *, plan_free)
+#define _cleanup_plan_ _cleanup_(plan_freep)
+
+/* Sums over the phases; false if one of them cannot be told beforehand. */
+bool plan_total_time(const Plan *plan, uint64_t *ret_ns);
+bool plan_total_write_bytes(const Plan *plan, uint64_t *ret_bytes);

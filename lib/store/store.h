@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * The database: one SQLite file, described column by column in schema/. A Store is one
+ * connection, used by one thread at a time. Writers keep the WAL file (SQLITE_FCNTL_PERSIST_WAL), so that
+ * readers of the group can read with the service stopped; a reader opens immutable only when there is no WAL.
+ *
+ * Errors of all functions: -ENOSPC (disk full), -EIO, -EBUSY (locked), -EBADMSG (corrupt or no
+ * database of plateau), -EPROTO (a newer schema), -EACCES, -EROFS, -ENOENT; ERROR_UNREACHABLE with a message.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "device/info.h"
+#include "engine/engine.h"
+#include "run/state.h"
+#include "sample/sample.h"
+#include "spec/plan.h"
+
+typedef struct Store Store;
+
+#define STORE_PATH_DEFAULT "/var/lib/plateau/plateau.db"
+
+/* Creates (mode 0640) or opens, migrates to the newest schema, WAL and synchronous=FULL. */
+int store_open_writer(Store **ret, const char *path, Error *error);
+
+/* Never writes anything of the database, never creates it. Works as any user who may read the file. */
+int store_open_reader(Store **ret, const char *path, Error *error);
+
+Store *store_close(Store *store);
+DEFINE_CLEANUP(Store *, store_close)
+#define _cleanup_store_ _cleanup_(store_closep)
+
+/*
+ * The writing service holds a lock beside the file (PATH-lock, OFD lock) while it lives, whatever way it ends. A run that the file
+ * calls active while nobody holds the lock was interrupted. store_service_lock() is -EBUSY if another holds it, and returns
+ * the fd to keep. store_service_is_alive() takes no lock and writes nothing.
+ */
+int store_service_lock(const char *path, Error *error);
+bool store_service_is_alive(const char *path);
+
+/* Transactions. Every write below must be inside one; after a failed write only a rollback helps. */
+int store_begin(Store *store, Error *error);
+int store_commit(Store *store, Error *error);
+void store_rollback(Store *store);
+
+/* A new run, in state queued, with its phases (pending). */
+typedef struct StoreNewRun {
+        const char *label; /* or NULL */
+        const Job *job;
+        const Plan *plan;
+        const DeviceInfo *device;
+        uint64_t run_tag;
+        uint64_t seed;
+        int64_t created_at_ns;
+        const char *boot_id;
+        const char *host; /* host name and kernel release: "rack7 6.1.0-28-amd64" */
+} StoreNewRun;
+int store_insert_run(Store *store, const StoreNewRun *run, uint32_t *ret_id, Error *error);
+
+/* finished_at is set when the state is final; started_at when it becomes running for the first time. */
+int store_set_run_state(Store *store, uint32_t run, RunState state, int64_t at_ns, Error *error);
+
+typedef enum PhaseState {
+        PHASE_PENDING,
+        PHASE_RUNNING,
+        PHASE_DONE,
+        PHASE_STOPPED,
+        N_PHASE_STATES,
+} PhaseState;
+const char *phase_state_name(PhaseState state);
+
+int store_set_phase_state(Store *store, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns, Error *error);
+int store_insert_sample(Store *store, uint32_t run, const Sample *sample, Error *error);
+int store_insert_event(Store *store, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind, const char *detail, Error *error);
+int store_set_errno(Store *store, uint32_t run, const EngineErrno *errnum, Error *error);
+
+/*
+ * At the service's start: every active run (running, paused, queued) becomes interrupted, with an outage event
+ * that tells when its last sample was. Returns how many.
+ */
+int store_interrupt_active_runs(Store *store, int64_t now_ns, Error *error);
+
+/* Queries. Each reads in one short transaction of its own. Results are owned by the caller. */
+
+typedef struct StoreRun {
+        uint32_t id;
+        char *name;  /* of the job */
+        char *label; /* or NULL */
+        char *job_text;
+        RunState state; /* as stored, but interrupted for an active run whose service is gone */
+        char *device_path, *model, *serial, *wwn, *firmware, *transport, *link, *host_driver, *scheduler, *write_cache; /* path set, others NULL where unknown */
+        uint64_t size_bytes;
+        uint32_t logical_block_bytes, physical_block_bytes, read_ahead_kib, nr_requests;
+        char *host;
+        uint64_t run_tag, seed;
+        uint64_t sample_interval_ns;
+        int64_t created_at_ns;
+        int64_t started_at_ns, finished_at_ns; /* 0: not yet */
+        bool has_planned_time;
+        uint64_t planned_ns;
+        uint32_t n_phases;
+        char *phase_name; /* of the current or last one; NULL before the first */
+        uint64_t elapsed_ns; /* at its last sample */
+        uint64_t n_samples;
+        double last_iops;  /* all directions, of the newest sample of the run; NaN if there is none */
+} StoreRun;
+
+void store_run_clear(StoreRun *run);
+#define _cleanup_store_run_ _cleanup_(store_run_clear)
+
+/* Newest first. */
+int store_list_runs(Store *store, StoreRun **ret, size_t *ret_n, Error *error);
+void store_runs_free(StoreRun *runs, size_t n);
+
+/* "7" or "last" -> its number; ERROR_NOT_FOUND (-ENOENT) if there is none, ERROR_USAGE (-EINVAL) for neither. */
+int store_find_run(Store *store, const char *which, uint32_t *ret_id, Error *error);
+int store_get_run(Store *store, uint32_t run, StoreRun *ret, Error *error);
+
+typedef struct StorePhase {
+        uint32_t index;
+        char *name;
+        PhaseAction action;
+        RwMode rw;
+        uint64_t block_bytes[N_DIRECTIONS];
+        uint32_t iodepth, numjobs;
+        PhaseState state;
+        int64_t started_at_ns, finished_at_ns; /* 0: not yet */
+        /* Summed over its samples: */
+        uint64_t n_samples;
+        uint64_t first_elapsed_ns; /* run's running time when it began */
+        uint64_t elapsed_ns;
+        uint64_t ios[N_DIRECTIONS];
+        uint64_t bytes[N_DIRECTIONS];
+        uint64_t errors;
+        Histogram *latency; /* all directions together; NULL if nothing completed */
+} StorePhase;
+int store_get_phases(Store *store, uint32_t run, StorePhase **ret, size_t *ret_n, Error *error);
+void store_phases_free(StorePhase *phases, size_t n);
+
+typedef struct StoreEvent {
+        int64_t at_ns;
+        uint64_t elapsed_ns;
+        EventKind kind;
+        char *detail;
+} StoreEvent;
+int store_get_events(Store *store, uint32_t run, StoreEvent **ret, size_t *ret_n, Error *error);
+void store_events_free(StoreEvent *events, size_t n);
+
+int store_get_errnos(Store *store, uint32_t run, EngineErrno **ret, size_t *ret_n, Error *error);
+
+/*
+ * Calls handler for each sample with from_ns <= elapsed at its end <= to_ns, of phase (or all: -1), in order of seq, from
+ * seq first_seq on. with_latency: decode the histograms too (else they are zero). The sample lives only during the call. A negative return ends it and is returned.
+ */
+typedef struct StoreSampleQuery {
+        uint32_t run;
+        int64_t phase; /* -1: all */
+        uint64_t first_seq;
+        uint64_t from_ns, to_ns; /* to_ns = UINT64_MAX: to the end */
+        bool with_latency;
+} StoreSampleQuery;
+typedef int (*StoreSampleHandler)(const Sample *sample, void *userdata);
+int store_each_sample(Store *store, const StoreSampleQuery *query, StoreSampleHandler handler, void *userdata, Error *error);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define ELEMENTSOF(x) (sizeof(x) / sizeof((x)[0]))
+
+#define MIN(a, b)                                \
+        ({                                       \
+                __typeof__(a) _a = (a);          \
+                __typeof__(b) _b = (b);          \
+                _a < _b ? _a : _b;               \
+        })
+
+#define MAX(a, b)                                \
+        ({                                       \
+                __typeof__(a) _a = (a);          \
+                __typeof__(b) _b = (b);          \
+                _a > _b ? _a : _b;               \
+        })
+
+#define NSEC_PER_USEC UINT64_C(1000)
+#define NSEC_PER_MSEC UINT64_C(1000000)
+#define NSEC_PER_SEC UINT64_C(1000000000)
+#define USEC_PER_SEC UINT64_C(1000000)
+
+#define KIB UINT64_C(1024)
+#define MIB (KIB * 1024)
+#define GIB (MIB * 1024)
+#define TIB (GIB * 1024)

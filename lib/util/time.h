@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* CLOCK_MONOTONIC and CLOCK_REALTIME in nanoseconds. */
+uint64_t time_monotonic_ns(void);
+int64_t time_realtime_ns(void);
+
+#define TIME_RFC3339_MAX 40
+
+/*
+ * RFC 3339 with milliseconds and the local zone's offset at that moment:
+ * "2026-03-01T22:14:05.123+01:00". Returns buf, which holds at least TIME_RFC3339_MAX bytes.
+ */
+const char *time_format_rfc3339(int64_t realtime_ns, char *buf);
+
+#define TIME_SPAN_MAX 32
+
+/* A span for people: "850 ms", "12.3 s", "2 min 5 s", "10 h 2 min", "3 d 4 h". Returns buf (TIME_SPAN_MAX bytes). */
+const char *time_format_span(uint64_t ns, char *buf);

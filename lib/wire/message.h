@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * What plateaud and a worker say to each other: one message a packet on a
+ * SOCK_SEQPACKET pair, both ends of the same build (a version in the first message makes sure).
+ *
+ *     daemon                         worker
+ *     OPEN    what to run on what ->
+ *                                 <- REPORT   the device, checked and held; or REFUSED, and it exits
+ *     GO      tag, seed           ->
+ *                                 <- STARTED  privileges are gone, I/O begins
+ *     PAUSE, RESUME, STOP         ->
+ *                                 <- PHASE, SAMPLE, ERRNO, EVENT ... FINISHED, and it exits
+ *
+ * Encoded as: u8 type, then the fields in order; numbers little endian at full width, strings and
+ * blobs as u32 length and bytes. A worker may have been taken over by a hostile device, so the daemon takes
+ * every message as hostile: message_decode() never reads past the packet, and refuses
+ * unknown types, impossible values and bytes left over with -EBADMSG.
+ */
+
+#include "device/info.h"
+#include "engine/engine.h"
+#include "sample/sample.h"
+
+#define MESSAGE_VERSION 1
+#define MESSAGE_BYTES_MAX (192U * 1024U)
+
+typedef enum MessageType {
+        MESSAGE_OPEN,
+        MESSAGE_REPORT,
+        MESSAGE_REFUSED,
+        MESSAGE_GO,
+        MESSAGE_STARTED,
+        MESSAGE_PAUSE,
+        MESSAGE_RESUME,
+        MESSAGE_STOP,
+        MESSAGE_PHASE,
+        MESSAGE_SAMPLE,
+        MESSAGE_ERRNO,
+        MESSAGE_EVENT,
+        MESSAGE_FINISHED,
+        N_MESSAGE_TYPES,
+} MessageType;
+
+/* How a worker ended. */
+typedef enum Outcome {
+        OUTCOME_DONE,
+        OUTCOME_STOPPED, /* as it was told */
+        OUTCOME_FAILED,
+        OUTCOME_LOST,    /* the device went away */
+        N_OUTCOMES,
+} Outcome;
+
+/* What a worker may report besides phases, samples and errnos; the daemon makes events of it. */
+typedef enum Occurrence {
+        OCCURRENCE_PAUSED,    /* drained */
+        OCCURRENCE_RESUMED,
+        OCCURRENCE_STALLED,   /* the oldest I/O is older than 5 s */
+        OCCURRENCE_RECOVERED,
+        OCCURRENCE_READ_ONLY,
+        OCCURRENCE_STOPPING,  /* told to stop; the detail says how many I/Os are pending */
+        N_OCCURRENCES,
+} Occurrence;
+
+typedef enum PhaseMark {
+        PHASE_MARK_STARTED,
+        PHASE_MARK_DONE,
+        PHASE_MARK_STOPPED, /* by stop, or by a fault */
+        N_PHASE_MARKS,
+} PhaseMark;
+
+/* Strings and arrays are owned by the Message; string arrays are NULL-terminated. */
+typedef struct Message {
+        MessageType type;
+        union {
+                struct {
+                        uint32_t version;
+                        char *path;
+                        char **confirmations;
+                        bool erase_existing;
+                        char *job_name;
+                        char *job_text;
+                } open;
+                struct {
+                        DeviceInfo *info;
+                        char **notices; /* about the device: no NOWAIT, depth capped, what will be erased */
+                } report;
+                struct {
+                        ErrorKind kind;
+                        char *text;
+                } refused;
+                struct {
+                        uint32_t run;
+                        uint64_t run_tag; /* not 0 */
+                        uint64_t seed;    /* for phases with randrepeat=0 */
+                } go;
+                struct {
+                        uint32_t index;
+                        PhaseMark mark;
+                        int64_t at_ns;
+                        uint64_t elapsed_ns; /* running time of the run */
+                } phase;
+                Sample *sample;
+                EngineErrno errnum;
+                struct {
+                        Occurrence kind;
+                        int64_t at_ns;
+                        uint64_t elapsed_ns;
+                        char *detail; /* may be empty */
+                } event;
+                struct {
+                        Outcome outcome;
+                        char *detail;
+                } finished;
+        };
+} Message;
+
+/* Appends the encoded message to buf (size bytes); returns its length, or -EMSGSIZE. */
+ssize_t message_encode(const Message *message, uint8_t *buf, size_t size);
+
+/* -EBADMSG for anything that message_encode() could not have made; *ret is then empty. */
+int message_decode(Message *ret, const void *data, size_t length);
+
+void message_clear(Message *message);
+#define _cleanup_message_ _cleanup_(message_clear)
