@@ -51,9 +51,13 @@ void histogram_add(Histogram *to, const Histogram *from);
 void histogram_difference(Histogram *ret, const Histogram *now, const Histogram *before);
 
 /*
- * Sparse form for the wire and the database: pairs of LEB128 numbers (distance from the last bucket,
- * count) for the buckets that are not empty. Nothing counted: zero bytes.
+ * Sparse form for the wire and the database: pairs of LEB128 numbers (distance from the bucket after the last
+ * one, count) for the buckets that are not empty. Nothing counted: zero bytes. One histogram has one form.
  */
 #define HISTOGRAM_ENCODED_MAX (HISTOGRAM_N_BUCKETS * 12)
-size_t histogram_encode(const Histogram *h, uint8_t *buf, size_t size); /* bytes used; size >= HISTOGRAM_ENCODED_MAX is always enough; 0 if it did not fit */
-int histogram_decode(Histogram *ret, const void *data, size_t length);  /* -EBADMSG if malformed; hostile input allowed */
+
+/* Bytes used; 0 if they did not fit, which HISTOGRAM_ENCODED_MAX always does. */
+size_t histogram_encode(const Histogram *h, uint8_t *buf, size_t size);
+
+/* -EBADMSG for anything that histogram_encode() could not have made, and for counts whose sum exceeds 64 bits. */
+int histogram_decode(Histogram *ret, const void *data, size_t length);

@@ -1,3 +1,182 @@
 /* SPDX-License-Identifier: MIT */
 
+/*
+ * The byte form: every field in the order of the struct, little endian at full width, floating point as its
+ * IEEE bits, and each histogram as a 32-bit length and its sparse form. A sample of a drive with one
+ * kind of load is a few hundred bytes.
+ */
+
 #include "sample/sample.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+void sample_set_difference(Sample *sample, const Counters *now, const Counters *before) {
+        for (unsigned d = 0; d < N_DIRECTIONS; d++) {
+                sample->ios[d] = now->ios[d] - before->ios[d];
+                sample->bytes[d] = now->bytes[d] - before->bytes[d];
+                histogram_difference(&sample->latency[d], &now->latency[d], &before->latency[d]);
+        }
+        sample->errors = now->errors - before->errors;
+}
+
+typedef struct Writer {
+        uint8_t *p;
+        size_t left;
+        bool full;
+} Writer;
+
+static void put_bytes(Writer *w, const void *data, size_t n) {
+        if (w->full || n > w->left) {
+                w->full = true;
+                return;
+        }
+        memcpy(w->p, data, n);
+        w->p += n;
+        w->left -= n;
+}
+
+static void put_u32(Writer *w, uint32_t value) {
+        uint32_t le = htole32(value);
+        put_bytes(w, &le, sizeof le);
+}
+
+static void put_u64(Writer *w, uint64_t value) {
+        uint64_t le = htole64(value);
+        put_bytes(w, &le, sizeof le);
+}
+
+static void put_double(Writer *w, double value) {
+        uint64_t bits;
+
+        memcpy(&bits, &value, sizeof bits);
+        put_u64(w, bits);
+}
+
+static void put_histogram(Writer *w, const Histogram *h) {
+        uint8_t *length_at = w->p;
+
+        put_u32(w, 0);
+        if (w->full)
+                return;
+
+        size_t n = histogram_encode(h, w->p, w->left);
+        if (n == 0 && histogram_count(h) > 0) {
+                w->full = true;
+                return;
+        }
+        w->p += n;
+        w->left -= n;
+
+        uint32_t le = htole32((uint32_t) n);
+        memcpy(length_at, &le, sizeof le);
+}
+
+size_t sample_encode(const Sample *sample, uint8_t *buf, size_t size) {
+        Writer w = { .p = buf, .left = size };
+
+        put_u64(&w, sample->seq);
+        put_u32(&w, sample->phase);
+        put_u64(&w, (uint64_t) sample->at_ns);
+        put_u64(&w, sample->elapsed_ns);
+        put_u64(&w, sample->duration_ns);
+        for (unsigned d = 0; d < N_DIRECTIONS; d++) {
+                put_u64(&w, sample->ios[d]);
+                put_u64(&w, sample->bytes[d]);
+        }
+        put_u64(&w, sample->errors);
+        put_u32(&w, sample->in_flight);
+        put_u64(&w, sample->oldest_ns);
+        put_double(&w, sample->cpu_percent);
+        put_double(&w, sample->temperature_c);
+        for (unsigned d = 0; d < N_DIRECTIONS; d++)
+                put_histogram(&w, &sample->latency[d]);
+
+        return w.full ? 0 : size - w.left;
+}
+
+/* After the first read beyond the end all others give zeros, and the sample is refused. */
+typedef struct Reader {
+        const uint8_t *p;
+        size_t left;
+        bool bad;
+} Reader;
+
+static void get_bytes(Reader *r, void *data, size_t n) {
+        if (r->bad || n > r->left) {
+                r->bad = true;
+                memset(data, 0, n);
+                return;
+        }
+        memcpy(data, r->p, n);
+        r->p += n;
+        r->left -= n;
+}
+
+static uint32_t get_u32(Reader *r) {
+        uint32_t le;
+        get_bytes(r, &le, sizeof le);
+        return le32toh(le);
+}
+
+static uint64_t get_u64(Reader *r) {
+        uint64_t le;
+        get_bytes(r, &le, sizeof le);
+        return le64toh(le);
+}
+
+static double get_double(Reader *r) {
+        uint64_t bits = get_u64(r);
+        double value;
+
+        memcpy(&value, &bits, sizeof value);
+        return value;
+}
+
+static void get_histogram(Reader *r, Histogram *ret) {
+        uint32_t n = get_u32(r);
+
+        if (r->bad || n > r->left || histogram_decode(ret, r->p, n) < 0) {
+                r->bad = true;
+                return;
+        }
+        r->p += n;
+        r->left -= n;
+}
+
+/* Unknown, or a number that can be one. */
+static bool value_is_possible(double value, double min, double max) {
+        return isnan(value) || (value >= min && value <= max);
+}
+
+int sample_decode(Sample *ret, const void *data, size_t length) {
+        Reader r = { .p = data, .left = length };
+        Sample s = {};
+
+        s.seq = get_u64(&r);
+        s.phase = get_u32(&r);
+        s.at_ns = (int64_t) get_u64(&r);
+        s.elapsed_ns = get_u64(&r);
+        s.duration_ns = get_u64(&r);
+        for (unsigned d = 0; d < N_DIRECTIONS; d++) {
+                s.ios[d] = get_u64(&r);
+                s.bytes[d] = get_u64(&r);
+        }
+        s.errors = get_u64(&r);
+        s.in_flight = get_u32(&r);
+        s.oldest_ns = get_u64(&r);
+        s.cpu_percent = get_double(&r);
+        s.temperature_c = get_double(&r);
+        for (unsigned d = 0; d < N_DIRECTIONS; d++)
+                get_histogram(&r, &s.latency[d]);
+
+        /* -273.15 is where temperature ends; the other end is beyond what any sensor's 16 bits of kelvin hold. */
+        if (r.bad || r.left > 0 || !value_is_possible(s.cpu_percent, 0, 100) ||
+            !value_is_possible(s.temperature_c, -274, 65536))
+                return -EBADMSG;
+
+        *ret = s;
+        return 0;
+}

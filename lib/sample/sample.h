@@ -11,7 +11,7 @@
 #include "sample/histogram.h"
 #include "spec/direction.h"
 
-/* Running totals of one ring thread since the phase began; each has one writer, readers use relaxed loads. */
+/* Running totals since the phase began, a consistent snapshot: each direction's ios are its histogram's count. */
 typedef struct Counters {
         uint64_t ios[N_DIRECTIONS];   /* completed without error */
         uint64_t bytes[N_DIRECTIONS]; /* of those */
@@ -39,8 +39,9 @@ typedef struct Sample {
 void sample_set_difference(Sample *sample, const Counters *now, const Counters *before);
 
 /*
- * One byte form for wire and memory queues. Encoded size is at most SAMPLE_ENCODED_MAX.
- * Decoding takes hostile input: -EBADMSG.
+ * One byte form for wire and memory queues, at most SAMPLE_ENCODED_MAX bytes.
+ * Encoding gives the bytes used, 0 if they did not fit. Decoding takes hostile input: -EBADMSG for bytes
+ * missing or left over, broken histograms, and floating-point values that cannot be.
  */
 #define SAMPLE_ENCODED_MAX (256 + N_DIRECTIONS * HISTOGRAM_ENCODED_MAX)
 size_t sample_encode(const Sample *sample, uint8_t *buf, size_t size);
