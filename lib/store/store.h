@@ -152,9 +152,17 @@ void store_events_free(StoreEvent *events, size_t n);
 
 int store_get_errnos(Store *store, uint32_t run, EngineErrno **ret, size_t *ret_n, Error *error);
 
+/* Latency of one sample, all directions together, as it was when the sample was written: no decoding needed. */
+typedef struct StoreLatency {
+        bool known; /* false: nothing completed, the rest is 0 */
+        uint64_t p50_ns, p99_ns, max_ns;
+} StoreLatency;
+
 /*
- * Calls handler for each sample with from_ns <= elapsed at its end <= to_ns, of phase (or all: -1), in order of seq, from
- * seq first_seq on. with_latency: decode the histograms too (else they are zero). The sample lives only during the call. A negative return ends it and is returned.
+ * Calls handler for each sample with from_ns <= elapsed at its end <= to_ns, of phase (or all: -1), in order of
+ * seq, from first_seq on. Reads some thousand rows at a time, each time in a transaction that is over before the
+ * handler is called, so a slow handler never pins the WAL. sample and latency live only during the call; the
+ * sample's histograms are zero without with_latency. A negative return ends it and is returned.
  */
 typedef struct StoreSampleQuery {
         uint32_t run;
@@ -163,5 +171,5 @@ typedef struct StoreSampleQuery {
         uint64_t from_ns, to_ns; /* to_ns = UINT64_MAX: to the end */
         bool with_latency;
 } StoreSampleQuery;
-typedef int (*StoreSampleHandler)(const Sample *sample, void *userdata);
+typedef int (*StoreSampleHandler)(const Sample *sample, const StoreLatency *latency, void *userdata);
 int store_each_sample(Store *store, const StoreSampleQuery *query, StoreSampleHandler handler, void *userdata, Error *error);
