@@ -14,5 +14,5 @@ const char *status_bus_error(ErrorKind kind);
 /* ERROR_FAILED for a name that is not ours. */
 ErrorKind status_from_bus_error(const char *name);
 
-/* "refused": the "code" of an error in JSON. */
+/* "refused": the "code" of an error in JSON; NULL for ERROR_NONE. */
 const char *status_code(ErrorKind kind);

@@ -1,3 +1,255 @@
 /* SPDX-License-Identifier: MIT */
 
+/*
+ * Each message is described once, for both directions (wire/codec.h). Encoding works on a shallow
+ * copy of the message, whose fields are only read.
+ */
+
 #include "wire/message.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "spec/job.h"
+#include "util/macro.h"
+#include "wire/codec.h"
+
+/* The kernel's largest (MAX_ERRNO). */
+#define ERRNUM_MAX 4095
+
+static void open_code(Codec *codec, Message *message) {
+        codec_u32(codec, &message->open.version);
+
+        /* Another build may write the rest in another way; whoever gets it can still name both versions. */
+        if (codec_is_decoding(codec) && message->open.version != MESSAGE_VERSION) {
+                codec->at = codec->size;
+                return;
+        }
+
+        codec_string(codec, &message->open.path);
+        codec_strings(codec, &message->open.confirmations);
+        codec_bool(codec, &message->open.erase_existing);
+        codec_string(codec, &message->open.job_name);
+        codec_string(codec, &message->open.job_text);
+}
+
+static void device_info_code(Codec *codec, DeviceInfo *info) {
+        codec_string(codec, &info->path);
+        codec_string(codec, &info->name);
+        codec_string(codec, &info->disk_name);
+        codec_u32(codec, &info->major);
+        codec_u32(codec, &info->minor);
+        codec_u32(codec, &info->partition);
+        codec_u32(codec, &info->namespace_id);
+        codec_u32(codec, &info->n_namespaces);
+
+        codec_string_or_null(codec, &info->model);
+        codec_string_or_null(codec, &info->serial);
+        codec_string_or_null(codec, &info->wwn);
+        codec_string_or_null(codec, &info->firmware);
+        codec_u64(codec, &info->diskseq);
+
+        codec_u64(codec, &info->size_bytes);
+        codec_u32(codec, &info->logical_block_bytes);
+        codec_u32(codec, &info->physical_block_bytes);
+        codec_bool(codec, &info->rotational);
+        codec_bool(codec, &info->read_only);
+        codec_bool(codec, &info->zoned);
+
+        codec_string_or_null(codec, &info->transport);
+        codec_string_or_null(codec, &info->link);
+        codec_string_or_null(codec, &info->host_driver);
+        codec_string_or_null(codec, &info->scheduler);
+        codec_string_or_null(codec, &info->write_cache);
+        codec_u32(codec, &info->read_ahead_kib);
+        codec_u32(codec, &info->nr_requests);
+
+        /* No device that was claimed is without a size, or has blocks that are no power of two. */
+        uint32_t block = info->logical_block_bytes;
+        if (codec->error == 0 && (info->size_bytes == 0 || block < 512 || (block & (block - 1)) != 0))
+                codec_refuse(codec);
+}
+
+static void report_code(Codec *codec, Message *message) {
+        if (codec_is_decoding(codec)) {
+                message->report.info = calloc(1, sizeof(*message->report.info));
+                if (!message->report.info) {
+                        codec->error = -ENOMEM;
+                        return;
+                }
+        }
+
+        device_info_code(codec, message->report.info);
+        codec_strings(codec, &message->report.notices);
+}
+
+static void refused_code(Codec *codec, Message *message) {
+        message->refused.kind = (ErrorKind) codec_enum(codec, message->refused.kind, ERROR_FAILED + 1);
+        if (codec->error == 0 && message->refused.kind < ERROR_USAGE)
+                codec_refuse(codec);
+        codec_string(codec, &message->refused.text);
+}
+
+static void go_code(Codec *codec, Message *message) {
+        codec_u32(codec, &message->go.run);
+        codec_u64(codec, &message->go.run_tag);
+        codec_u64(codec, &message->go.seed);
+        if (codec->error == 0 && message->go.run_tag == 0)
+                codec_refuse(codec);
+}
+
+static void phase_code(Codec *codec, Message *message) {
+        codec_u32(codec, &message->phase.index);
+        message->phase.mark = (PhaseMark) codec_enum(codec, message->phase.mark, N_PHASE_MARKS);
+        codec_i64(codec, &message->phase.at_ns);
+        codec_u64(codec, &message->phase.elapsed_ns);
+        if (codec->error == 0 && message->phase.index >= JOB_N_PHASES_MAX)
+                codec_refuse(codec);
+}
+
+static void sample_encode_blob(Codec *codec, const Sample *sample) {
+        size_t length_at = codec->at;
+
+        codec_u32(codec, &(uint32_t) { 0 });
+        if (codec->error < 0)
+                return;
+
+        size_t n = sample_encode(sample, codec->out + codec->at, codec->size - codec->at);
+        if (n == 0) {
+                codec->error = -EMSGSIZE;
+                return;
+        }
+
+        uint32_t length = (uint32_t) n;
+        codec->at = length_at;
+        codec_u32(codec, &length);
+        codec->at += n;
+}
+
+static void sample_decode_blob(Codec *codec, Message *message) {
+        uint32_t length = 0;
+
+        codec_u32(codec, &length);
+        if (codec->error < 0)
+                return;
+        if (length > codec->size - codec->at) {
+                codec_refuse(codec);
+                return;
+        }
+
+        message->sample = calloc(1, sizeof(*message->sample));
+        if (!message->sample)
+                codec->error = -ENOMEM;
+        else if (sample_decode(message->sample, codec->in + codec->at, length) < 0)
+                codec_refuse(codec);
+        codec->at += length;
+}
+
+static void sample_code(Codec *codec, Message *message) {
+        if (codec_is_decoding(codec))
+                sample_decode_blob(codec, message);
+        else
+                sample_encode_blob(codec, message->sample);
+}
+
+static void errno_code(Codec *codec, Message *message) {
+        EngineErrno *e = &message->errnum;
+        uint32_t errnum = (uint32_t) e->errnum;
+
+        codec_u32(codec, &errnum);
+        codec_u64(codec, &e->count);
+        codec_i64(codec, &e->first_at_ns);
+        codec_i64(codec, &e->last_at_ns);
+        codec_u64(codec, &e->first_offset);
+        codec_u64(codec, &e->last_offset);
+        if (codec->error == 0 && (errnum == 0 || errnum > ERRNUM_MAX || e->count == 0))
+                codec_refuse(codec);
+        e->errnum = codec->error == 0 ? (int) errnum : 0;
+}
+
+static void event_code(Codec *codec, Message *message) {
+        message->event.kind = (Occurrence) codec_enum(codec, message->event.kind, N_OCCURRENCES);
+        codec_i64(codec, &message->event.at_ns);
+        codec_u64(codec, &message->event.elapsed_ns);
+        codec_string(codec, &message->event.detail);
+}
+
+static void finished_code(Codec *codec, Message *message) {
+        message->finished.outcome = (Outcome) codec_enum(codec, message->finished.outcome, N_OUTCOMES);
+        codec_string(codec, &message->finished.detail);
+}
+
+static void message_code(Codec *codec, Message *message) {
+        static void (*const coders[N_MESSAGE_TYPES])(Codec *, Message *) = {
+                [MESSAGE_OPEN] = open_code,
+                [MESSAGE_REPORT] = report_code,
+                [MESSAGE_REFUSED] = refused_code,
+                [MESSAGE_GO] = go_code,
+                [MESSAGE_PHASE] = phase_code,
+                [MESSAGE_SAMPLE] = sample_code,
+                [MESSAGE_ERRNO] = errno_code,
+                [MESSAGE_EVENT] = event_code,
+                [MESSAGE_FINISHED] = finished_code,
+        };
+
+        message->type = (MessageType) codec_enum(codec, message->type, N_MESSAGE_TYPES);
+        if (codec->error == 0 && coders[message->type])
+                coders[message->type](codec, message);
+}
+
+ssize_t message_encode(const Message *message, uint8_t *buf, size_t size) {
+        Codec codec = { .out = buf, .size = size };
+        Message copy = *message;
+
+        message_code(&codec, &copy);
+        return codec.error < 0 ? codec.error : (ssize_t) codec.at;
+}
+
+int message_decode(Message *ret, const void *data, size_t length) {
+        Codec codec = { .in = data, .size = length };
+        Message message = {};
+
+        message_code(&codec, &message);
+        if (codec.error == 0 && codec.at != length)
+                codec_refuse(&codec);
+        if (codec.error < 0) {
+                message_clear(&message);
+                *ret = message;
+                return codec.error;
+        }
+
+        *ret = message;
+        return 0;
+}
+
+void message_clear(Message *message) {
+        switch (message->type) {
+        case MESSAGE_OPEN:
+                free(message->open.path);
+                strv_free(message->open.confirmations);
+                free(message->open.job_name);
+                free(message->open.job_text);
+                break;
+        case MESSAGE_REPORT:
+                device_info_free(message->report.info);
+                strv_free(message->report.notices);
+                break;
+        case MESSAGE_REFUSED:
+                free(message->refused.text);
+                break;
+        case MESSAGE_SAMPLE:
+                free(message->sample);
+                break;
+        case MESSAGE_EVENT:
+                free(message->event.detail);
+                break;
+        case MESSAGE_FINISHED:
+                free(message->finished.detail);
+                break;
+        default:
+                break;
+        }
+
+        *message = (Message) {};
+}

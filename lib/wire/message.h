@@ -2,8 +2,7 @@
 #pragma once
 
 /*
- * What plateaud and a worker say to each other: one message a packet on a
- * SOCK_SEQPACKET pair, both ends of the same build (a version in the first message makes sure).
+ * What plateaud and a worker say to each other over a SOCK_SEQPACKET pair (wire/link.h), both ends of the same build (a version in the first message makes sure).
  *
  *     daemon                         worker
  *     OPEN    what to run on what ->
@@ -14,7 +13,7 @@
  *                                 <- PHASE, SAMPLE, ERRNO, EVENT ... FINISHED, and it exits
  *
  * Encoded as: u8 type, then the fields in order; numbers little endian at full width, strings and
- * blobs as u32 length and bytes. A worker may have been taken over by a hostile device, so the daemon takes
+ * blobs as u32 length and bytes (wire/codec.h). A worker may have been taken over by a hostile device, so the daemon takes
  * every message as hostile: message_decode() never reads past the packet, and refuses
  * unknown types, impossible values and bytes left over with -EBADMSG.
  */
@@ -22,9 +21,10 @@
 #include "device/info.h"
 #include "engine/engine.h"
 #include "sample/sample.h"
+#include "spec/job.h"
 
 #define MESSAGE_VERSION 1
-#define MESSAGE_BYTES_MAX (192U * 1024U)
+#define MESSAGE_BYTES_MAX (JOB_TEXT_MAX + 256U * 1024U) /* encoded: the longest job file, or any sample */
 
 typedef enum MessageType {
         MESSAGE_OPEN,
@@ -75,7 +75,7 @@ typedef struct Message {
         MessageType type;
         union {
                 struct {
-                        uint32_t version;
+                        uint32_t version; /* if it is not MESSAGE_VERSION, nothing else was decoded */
                         char *path;
                         char **confirmations;
                         bool erase_existing;
@@ -116,10 +116,13 @@ typedef struct Message {
         };
 } Message;
 
-/* Appends the encoded message to buf (size bytes); returns its length, or -EMSGSIZE. */
+/*
+ * Encodes into buf (size bytes; MESSAGE_BYTES_MAX always holds a sample) and returns the length; -EMSGSIZE if it does
+ * not fit, -EINVAL for a message that message_decode() would refuse.
+ */
 ssize_t message_encode(const Message *message, uint8_t *buf, size_t size);
 
-/* -EBADMSG for anything that message_encode() could not have made; *ret is then empty. */
+/* -EBADMSG for anything that message_encode() could not have made, -ENOMEM; *ret is then empty. */
 int message_decode(Message *ret, const void *data, size_t length);
 
 void message_clear(Message *message);
