@@ -3,9 +3,9 @@
 
 /*
  * The one INI reader, for job files and for the daemon's configuration, with
- * fio's grammar: [section], key=value, bare keys, and comment lines that start
- * with ; or #. Lines may have any length and CRLF ends; a NUL byte or a line that
- * is none of these is an error.
+ * fio's grammar: [section], key=value and bare keys; ; and # begin a comment, on a line of its
+ * own or behind anything else (nothing quotes them). Lines may have any length and CRLF
+ * ends; a NUL byte or a line that is none of these is an error.
  * libinih, as Debian builds it, refuses bare keys and long lines; hence this one.
  */
 
@@ -14,7 +14,7 @@
 #include "util/error.h"
 
 typedef struct IniEntry {
-        const char *section; /* "" before the first section */
+        const char *section; /* "" before the first section; blanks within the brackets are kept */
         unsigned section_index; /* counts section headers from 1 (two of one name differ), 0 before the first */
         const char *key;     /* NULL for the entry that a section header itself makes */
         const char *value;   /* NULL for a bare key; stripped of blanks around it */

@@ -4,7 +4,8 @@
 /*
  * Numbers as fio writes them. All return 0, -EINVAL (not of the form) or
  * -ERANGE (too large for the result), and touch *ret only on success. The whole
- * string must be used up; blanks around it are an error.
+ * string must be used up, and blanks around it are an error: where fio drops what it
+ * does not understand ("1.5g" is one byte to it, "10sec" ten microseconds), these refuse.
  */
 
 #include <stddef.h>
@@ -17,19 +18,16 @@ int parse_u64(const char *s, uint64_t *ret);
 int parse_u64_range(const char *s, uint64_t min, uint64_t max, uint64_t *ret);
 
 /*
- * Bytes: a number with an optional suffix k, m, g, t, p in powers of 1024, in
- * either case, each optionally followed by b or ib ("4k", "4KiB", "4kb"), or a bare
- * "b": fio's reading with its default kb_base of 1024.
+ * Bytes: a number, or a decimal one with a suffix in either case: k, m, g, t, p or kb … pb
+ * for powers of 1024; kib … pib for powers of 1000, since with fio's default kb_base=1024 the
+ * units are the opposite of SI's and IEC's, for old scripts' sake; b for bytes.
  */
 int parse_size(const char *s, uint64_t *ret_bytes);
 
-/*
- * A time: a number with d, h, m, s, ms, us (or usec, msec, sec …, as fio takes them)
- * and s if there is none. ret in nanoseconds.
- */
+/* A time: a decimal number with d, h, m, s, ms or msec, us or usec in either case; s if there is none. */
 int parse_duration(const char *s, uint64_t *ret_ns);
 
-/* A finite decimal number, locale-independent, with the whole string used. */
+/* A finite decimal number, whatever the locale. -ENOMEM if there was none for that. */
 int parse_double(const char *s, double *ret);
 
 /*
