@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Fixtures of the device, daemon and command tests; see harness.py for what they hand out."""
 
-import os
-import shutil
 import signal
 import sys
 from pathlib import Path
@@ -12,6 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import harness  # noqa: E402
+import needs  # noqa: E402
 
 
 def pytest_configure(config):
@@ -19,66 +18,23 @@ def pytest_configure(config):
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
-def missing(reason: str, kernel: bool = False):
-    """Skips the test. As root in CI everything can be had but what this kernel lacks, so there it is a failure."""
-    if os.environ.get("CI") == "true" and os.geteuid() == 0 and not kernel:
-        pytest.fail(f"in CI nothing may be missing: {reason}")
-    pytest.skip(reason)
-
-
-def need_programs(*names: str):
-    for name in names:
-        if not shutil.which(name):
-            missing(f"{name} is not installed")
-
-
-def need_root():
-    if os.geteuid() != 0:
-        missing("needs root")
-
-
-def need_build():
-    if not (harness.BUILD / "daemon" / "plateaud").exists():
-        missing(f"nothing is built in {harness.BUILD} (PLATEAU_BUILD)")
-
-
-def need_loop():
-    need_root()
-    need_programs("losetup")
-    if not os.path.exists("/dev/loop-control"):
-        missing("this kernel has no loop devices", kernel=True)
-
-
-def need_nbd():
-    need_loop()
-    need_programs("nbdkit", "nbdfuse", "fusermount3")
-    if not os.path.exists("/dev/fuse"):
-        missing("this kernel has no FUSE", kernel=True)
-
-
-def need_zram():
-    need_root()
-    if not os.path.exists("/sys/block/zram0") and not harness.ZramDevice.CONTROL.exists():
-        missing("this kernel has no zram", kernel=True)
-
-
 @pytest.fixture
 def loop():
     """Makes loop devices: loop(size, sector=512)."""
-    need_loop()
+    needs.need_loop()
     yield from _devices(harness.LoopDevice)
 
 
 @pytest.fixture
 def nbd():
     """Makes drives that can be slowed, failed and hung: nbd(size)."""
-    need_nbd()
+    needs.need_nbd()
     yield from _devices(harness.NbdDevice)
 
 
 @pytest.fixture
 def zram():
-    need_zram()
+    needs.need_zram()
     yield from _devices(harness.ZramDevice)
 
 
@@ -103,8 +59,7 @@ def _devices(kind):
 
 @pytest.fixture(scope="session")
 def shared_service():
-    need_build()
-    need_programs("dbus-daemon")
+    needs.need_service()
     with harness.Plateaud() as service:
         yield service
 
@@ -120,8 +75,7 @@ def service(shared_service):
 @pytest.fixture
 def own_service():
     """A running service of the test's own, to be stopped and killed."""
-    need_build()
-    need_programs("dbus-daemon")
+    needs.need_service()
     with harness.Plateaud() as service:
         yield service
 
@@ -129,8 +83,7 @@ def own_service():
 @pytest.fixture
 def make_service():
     """Makes services: make_service(watchdog_s=…, start=False, …)."""
-    need_build()
-    need_programs("dbus-daemon")
+    needs.need_service()
     made = []
 
     def make(**options):
@@ -147,7 +100,7 @@ def make_service():
 @pytest.fixture
 def cli():
     """The command without any service: query verbs, bad usage."""
-    need_build()
+    needs.need_build()
     return harness.Cli()
 
 
