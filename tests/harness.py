@@ -670,6 +670,14 @@ class Plateaud(Scratch):
         wait_for(reached, timeout, f"run {run} {' or '.join(states)}", interval=0.1)
         return seen
 
+    def run_job(self, job: str, device: Device, timeout: float = 60, **options) -> dict:
+        """Runs job to its end; returns its `show` document."""
+        (run,) = self.start_run(job, device, **options)
+        document = self.wait_state(run, "done", "stopped", "failed", "lost", "interrupted", timeout=timeout)
+        assert document["state"] == "done", document
+        self.wait_workers(0)
+        return document
+
     def samples(self, run: int) -> list[dict]:
         return self.cli.json("samples", run)["samples"]
 

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: MIT
+"""What a job asks for is what reaches the device: how much, where, in which order and mix."""
+
+import pytest
+from harness import KIB, MIB, sysfs_stat_since
+
+SIZE = 32 * MIB
+BLOCK = 4 * KIB
+
+SANDFORCE = (
+    "bs=4k numjobs=64 randrepeat=0 rwmixread=0 norandommap rw=randrw runtime=60000 do_verify=0 direct=1 ioengine=sync"
+)
+
+
+def blocks_written(device, block=BLOCK):
+    """Which blocks of a device that was all zeros are no longer."""
+    data = device.file.read_bytes()
+    zeros = bytes(block)
+    return [data[i : i + block] != zeros for i in range(0, len(data), block)]
+
+
+@pytest.mark.parametrize(
+    "options, expected",
+    [
+        ("rw=write\nbs=64k\nsize=8m", 8 * MIB),
+        ("rw=write\nbs=64k\nsize=8m\nloops=3", 24 * MIB),
+        ("rw=randwrite\nbs=4k\nsize=4m\nnumjobs=3", 12 * MIB),
+        ("rw=randwrite\nbs=4k\nsize=4m\nnumjobs=2\nloops=2\niodepth=7", 16 * MIB),
+        ("rw=randwrite\nbs=4k\nsize=4m\nio_size=10m", 10 * MIB),
+        ("rw=write\nbs=64k\nsize=50%", SIZE // 2),
+        ("rw=write\nbs=1m\nruntime=30\nsize=8m", 8 * MIB),
+        ("rw=write\nbs=64k", SIZE),
+    ],
+)
+def test_volume_is_exact(service, loop, options, expected):
+    device = loop(SIZE)
+    before = device.stat()
+    shown = service.run_job(f"[p]\n{options}\n", device)
+    assert shown["phases"][0]["bytes"] == expected
+    assert sysfs_stat_since(device.path, before)["write_bytes"] == expected
+
+
+def test_time_based_goes_on_beyond_the_size(service, loop):
+    shown = service.run_job("[p]\nrw=write\nbs=64k\nsize=1m\ntime_based\nruntime=2\n", loop(SIZE))
+    assert shown["phases"][0]["bytes"] > 16 * MIB
+    assert shown["elapsed_s"] == pytest.approx(2, abs=0.3)
+
+
+def test_nothing_outside_offset_and_size_is_touched(service, loop):
+    device = loop(SIZE)
+    service.run_job("[p]\nrw=randwrite\nbs=4k\nnorandommap=0\noffset=8m\nsize=4m\n", device)
+    written = blocks_written(device)
+    first, end = 8 * MIB // BLOCK, 12 * MIB // BLOCK
+    assert not any(written[:first]) and all(written[first:end]) and not any(written[end:])
+
+
+def test_random_order_with_a_map_writes_every_block_once(service, loop):
+    device = loop(SIZE)
+    shown = service.run_job("[p]\nrw=randwrite\nbs=4k\niodepth=16\nnorandommap=0\n", device)
+    assert shown["phases"][0]["ios"] == SIZE // BLOCK
+    assert all(blocks_written(device))
+
+
+def test_random_order_is_uniform_with_replacement(service, loop):
+    # As many writes as there are blocks leave 1/e of them untouched.
+    device = loop(SIZE)
+    service.run_job("[p]\nrw=randwrite\nbs=4k\niodepth=16\n", device)
+    written = blocks_written(device)
+    assert 1 - sum(written) / len(written) == pytest.approx(0.368, abs=0.02)
+
+
+def test_sequential_order_grows_from_the_start(service, nbd):
+    device = nbd(64 * MIB)
+    device.set_rate("16M")
+    (run,) = service.start_run("[p]\nrw=write\nbs=4k\niodepth=4\n", device)
+    service.wait_samples(run, 2)
+    service.cli("stop", run)
+    done = service.wait_state(run, "stopped")["phases"][0]["ios"]
+    service.wait_workers(0)
+    device.set_rate("")
+    with open(device.path, "rb") as f:
+        data = f.read((done + 1024) * BLOCK)
+    written = [any(data[i : i + BLOCK]) for i in range(0, len(data), BLOCK)]
+    assert done > 100
+    assert all(written[:done]) and not any(written[done:])
+
+
+def test_same_seed_gives_the_same_order(service, loop):
+    job = "[p]\nrw=randwrite\nbs=4k\nsize=32m\nio_size=2m\nrandrepeat=1\n"
+    one, two = loop(SIZE), loop(SIZE)
+    service.run_job(job, one)
+    service.run_job(job, two)
+    assert blocks_written(one) == blocks_written(two)
+
+
+def test_without_randrepeat_the_order_is_another(service, loop):
+    job = "[p]\nrw=randwrite\nbs=4k\nsize=32m\nio_size=2m\nrandrepeat=0\n"
+    one, two = loop(SIZE), loop(SIZE)
+    service.run_job(job, one)
+    service.run_job(job, two)
+    assert blocks_written(one) != blocks_written(two)
+
+
+@pytest.mark.parametrize("percent", [10, 50, 70])
+def test_mix_has_the_shares_asked_for(service, loop, percent):
+    job = f"[p]\nrw=randrw\nrwmixread={percent}\nbs=4k\niodepth=16\nio_size=128m\n"
+    shown = service.run_job(job, loop(SIZE))
+    samples = service.samples(shown["run"])
+    reads = sum(sample["read_ios"] for sample in samples)
+    writes = sum(sample["write_ios"] for sample in samples)
+    assert reads / (reads + writes) == pytest.approx(percent / 100, abs=0.01)
+
+
+def test_reads_and_writes_may_differ_in_size(service, loop):
+    shown = service.run_job("[p]\nrw=randrw\nbs=4k,16k\niodepth=8\nio_size=64m\n", loop(SIZE))
+    samples = service.samples(shown["run"])
+    reads = sum(sample["read_ios"] for sample in samples)
+    writes = sum(sample["write_ios"] for sample in samples)
+    assert sum(sample["read_bytes"] for sample in samples) == reads * 4 * KIB > 0
+    assert sum(sample["write_bytes"] for sample in samples) == writes * 16 * KIB > 0
+
+
+def test_depth_is_kept(service, nbd):
+    device = nbd(64 * MIB)
+    device.set_rate("16M")
+    job = "[p]\nrw=randwrite\nbs=4k\niodepth=8\nnumjobs=3\ntime_based\nruntime=3\n"
+    (run,) = service.start_run(job, device)
+    service.wait_samples(run, 2)
+    assert {sample["in_flight"] for sample in service.samples(run)} == {24}
+    device.set_rate("")
+    service.wait_state(run, "done")
+
+
+def test_drive_of_4_kib_sectors_takes_4_kib_blocks(service, loop):
+    device = loop(SIZE, sector=4096)
+    shown = service.run_job("[p]\nrw=randwrite\nbs=4k\nnorandommap=0\n", device)
+    assert shown["phases"][0]["bytes"] == SIZE and shown["errors"] == []
+
+
+def test_block_below_the_sector_is_refused(service, loop):
+    device = loop(SIZE, sector=4096)
+    result = service.start_run("[p]\nrw=randwrite\nbs=512\n", device, check=2)
+    assert "512" in result.out and "4096" in result.out
+    assert device.stat()["write_ios"] == 0 and device.claim_is_free()
+
+
+def test_size_that_is_no_multiple_of_the_block_loses_its_tail(service, loop):
+    device = loop(SIZE + 4 * KIB)
+    shown = service.run_job("[p]\nrw=write\nbs=64k\n", device)
+    assert shown["phases"][0]["bytes"] == SIZE
+    assert not blocks_written(device)[-1]
+
+
+def test_sandforce_command_line_runs_as_it_stands(service, loop):
+    (run,) = service.start_run("[sandforce]\n" + SANDFORCE.replace(" ", "\n") + "\n", loop(SIZE))
+    samples = service.wait_samples(run, 2)
+    assert samples[-1]["in_flight"] <= 64 and sum(sample["read_ios"] for sample in samples) == 0
