@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * A sample is three writes: its row, its histograms, and the totals of its phase. The totals
+ * cost one more page a second and save every reader from adding up all samples of a run, which after
+ * weeks of writing would take seconds.
+ *
+ * The row comes first: if it contradicts the database (a seq that is there already), nothing else is written.
+ */
+
+#include "store/store-internal.h"
+
+typedef struct Encoded {
+        uint8_t data[N_DIRECTIONS][HISTOGRAM_ENCODED_MAX];
+        size_t length[N_DIRECTIONS];
+} Encoded;
+
+/* NULLs where nothing was counted. */
+static void bind_percentile(Binder *b, const Histogram *h, double fraction) {
+        uint64_t ns = 0;
+        int r = histogram_percentile(h, fraction, &ns);
+
+        bind_u64_if(b, r >= 0, ns);
+}
+
+static void bind_max(Binder *b, const Histogram *h) {
+        uint64_t ns = 0;
+        int r = histogram_max(h, &ns);
+
+        bind_u64_if(b, r >= 0, ns);
+}
+
+static void bind_encoded(Binder *b, const Encoded *encoded) {
+        for (unsigned d = 0; d < N_DIRECTIONS; d++)
+                bind_blob(b, encoded->data[d], encoded->length[d]);
+}
+
+static int insert_row(Store *store, uint32_t run, const Sample *sample, const Histogram *all, Error *error) {
+        _cleanup_reset_ sqlite3_stmt *stmt = NULL;
+        int r = statement_write(store, WRITE_SAMPLE, &stmt, error);
+        if (r < 0)
+                return r;
+
+        Binder b = { .stmt = stmt };
+        bind_u64(&b, run);
+        bind_u64(&b, sample->seq);
+        bind_u64(&b, sample->phase);
+        bind_i64(&b, sample->at_ns);
+        bind_u64(&b, sample->elapsed_ns);
+        bind_u64(&b, sample->duration_ns);
+        bind_directions(&b, sample->ios);
+        bind_directions(&b, sample->bytes);
+        bind_u64(&b, sample->errors);
+        bind_u64(&b, sample->in_flight);
+        bind_u64(&b, sample->oldest_ns);
+        bind_percentile(&b, all, 0.50);
+        bind_percentile(&b, all, 0.99);
+        bind_max(&b, all);
+        bind_double(&b, sample->cpu_percent);
+        bind_double(&b, sample->temperature_c);
+        return statement_step(store, stmt, error, "add a sample to");
+}
+
+static int insert_latencies(Store *store, uint32_t run, const Sample *sample, Encoded *encoded, Error *error) {
+        size_t total = 0;
+        for (unsigned d = 0; d < N_DIRECTIONS; d++) {
+                encoded->length[d] = histogram_encode(&sample->latency[d], encoded->data[d], sizeof encoded->data[d]);
+                total += encoded->length[d];
+        }
+        if (total == 0)
+                return 0;
+
+        _cleanup_reset_ sqlite3_stmt *stmt = NULL;
+        int r = statement_write(store, WRITE_LATENCY, &stmt, error);
+        if (r < 0)
+                return r;
+
+        Binder b = { .stmt = stmt };
+        bind_u64(&b, run);
+        bind_u64(&b, sample->seq);
+        bind_encoded(&b, encoded);
+        return statement_step(store, stmt, error, "add a sample to");
+}
+
+/* Adds what the phase has so far to total, which holds the sample's histograms. */
+static int add_phase_latency(Store *store, uint32_t run, uint32_t phase, Histogram total[static N_DIRECTIONS], Error *error) {
+        _cleanup_reset_ sqlite3_stmt *stmt = NULL;
+        int r = statement_write(store, WRITE_TOTALS_GET, &stmt, error);
+        if (r < 0)
+                return r;
+
+        sqlite3_bind_int64(stmt, 1, run);
+        sqlite3_bind_int64(stmt, 2, phase);
+        r = statement_step(store, stmt, error, "read");
+        if (r <= 0)
+                return r;
+
+        for (unsigned d = 0; d < N_DIRECTIONS; d++) {
+                Histogram so_far;
+                const void *data = sqlite3_column_blob(stmt, (int) d);
+                size_t length = (size_t) sqlite3_column_bytes(stmt, (int) d);
+
+                if (length == 0)
+                        continue;
+                if (histogram_decode(&so_far, data, length) < 0)
+                        return error_set(error, ERROR_UNREACHABLE, EBADMSG,
+                                         "%s is corrupt: histogram of phase %u of run %u", store->path, phase, run);
+                histogram_add(&total[d], &so_far);
+        }
+        return 0;
+}
+
+static void add_all(Histogram *all, const Histogram of[static N_DIRECTIONS]) {
+        *all = of[0];
+        for (unsigned d = 1; d < N_DIRECTIONS; d++)
+                histogram_add(all, &of[d]);
+}
+
+static int set_totals(Store *store, uint32_t run, const Sample *sample, const Histogram *all, const Encoded *encoded, Error *error) {
+        _cleanup_reset_ sqlite3_stmt *stmt = NULL;
+        int r = statement_write(store, WRITE_TOTALS_SET, &stmt, error);
+        if (r < 0)
+                return r;
+
+        Binder b = { .stmt = stmt };
+        bind_u64(&b, run);
+        bind_u64(&b, sample->phase);
+        bind_u64(&b, sample->elapsed_ns > sample->duration_ns ? sample->elapsed_ns - sample->duration_ns : 0);
+        bind_u64(&b, sample->duration_ns);
+        bind_directions(&b, sample->ios);
+        bind_directions(&b, sample->bytes);
+        bind_u64(&b, sample->errors);
+        bind_percentile(&b, all, 0.50);
+        bind_percentile(&b, all, 0.99);
+        bind_percentile(&b, all, 0.999);
+        bind_max(&b, all);
+        bind_encoded(&b, encoded);
+        return statement_step(store, stmt, error, "add a sample to");
+}
+
+/* Histograms are large; one allocation keeps them off the stack of a thread. */
+typedef struct Scratch {
+        Histogram total[N_DIRECTIONS];
+        Histogram all;
+        Encoded encoded;
+} Scratch;
+
+int store_insert_sample(Store *store, uint32_t run, const Sample *sample, Error *error) {
+        _cleanup_free_ Scratch *scratch = malloc(sizeof *scratch);
+        if (!scratch)
+                return store_out_of_memory(error);
+
+        add_all(&scratch->all, sample->latency);
+        int r = insert_row(store, run, sample, &scratch->all, error);
+        if (r < 0)
+                return r;
+        r = insert_latencies(store, run, sample, &scratch->encoded, error);
+        if (r < 0)
+                return r;
+
+        for (unsigned d = 0; d < N_DIRECTIONS; d++)
+                scratch->total[d] = sample->latency[d];
+        r = add_phase_latency(store, run, sample->phase, scratch->total, error);
+        if (r < 0)
+                return r;
+
+        add_all(&scratch->all, scratch->total);
+        for (unsigned d = 0; d < N_DIRECTIONS; d++)
+                scratch->encoded.length[d] =
+                        histogram_encode(&scratch->total[d], scratch->encoded.data[d], sizeof scratch->encoded.data[d]);
+        return set_totals(store, run, sample, &scratch->all, &scratch->encoded, error);
+}
