@@ -1,3 +1,364 @@
 /* SPDX-License-Identifier: MIT */
 
+/*
+ * Reading is one pass in file order, as fio does it: [global] changes what later sections
+ * start from, each other section is a phase, and a later option wins over an earlier one. What can
+ * only be judged when a section is complete is judged at its end.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
 #include "spec/job.h"
+#include "spec/notice.h"
+#include "spec/option.h"
+#include "util/ini.h"
+#include "util/macro.h"
+
+#define SAMPLE_INTERVAL_DEFAULT_NS NSEC_PER_SEC
+
+/* A value in a message is cut after this many bytes. */
+#define SHOWN_MAX 80
+
+static const char *const rw_mode_names[] = {
+        [RW_READ] = "read",
+        [RW_WRITE] = "write",
+        [RW_READWRITE] = "rw",
+        [RW_RANDREAD] = "randread",
+        [RW_RANDWRITE] = "randwrite",
+        [RW_RANDRW] = "randrw",
+};
+
+static const char *const phase_action_names[] = {
+        [PHASE_ACTION_IO] = "io",
+};
+
+const char *rw_mode_name(RwMode mode) {
+        return (unsigned) mode < N_RW_MODES ? rw_mode_names[mode] : NULL;
+}
+
+const char *phase_action_name(PhaseAction action) {
+        return (unsigned) action < N_PHASE_ACTIONS ? phase_action_names[action] : NULL;
+}
+
+bool rw_mode_reads(RwMode mode) {
+        return mode != RW_WRITE && mode != RW_RANDWRITE;
+}
+
+bool rw_mode_writes(RwMode mode) {
+        return mode != RW_READ && mode != RW_RANDREAD;
+}
+
+bool rw_mode_uses(RwMode mode, Direction direction) {
+        return (direction == DIRECTION_READ && rw_mode_reads(mode)) ||
+               (direction == DIRECTION_WRITE && rw_mode_writes(mode));
+}
+
+typedef struct JobReader {
+        const char *name;
+        Job *job;
+        PhaseDraft global; /* what the next phase starts from */
+        PhaseDraft draft;  /* the open phase, if phase.name is set */
+        unsigned section_line;
+        bool *noticed; /* for each of job_options: its notice was given */
+        bool noticed_map;
+} JobReader;
+
+static int out_of_memory(const JobReader *reader, Error *error) {
+        return error_set(error, ERROR_FAILED, ENOMEM, "%s: out of memory", reader->name);
+}
+
+#define add_notice(reader, ...) notices_add(&(reader)->job->notices, &(reader)->job->n_notices, __VA_ARGS__)
+
+/* -- the end of a section -- */
+
+static uint32_t effective_read_percent(const PhaseDraft *draft) {
+        RwMode rw = draft->phase.rw;
+
+        if (!rw_mode_writes(rw))
+                return 100;
+        return rw_mode_reads(rw) ? draft->read_percent_mix : 0;
+}
+
+static int check_outstanding(const JobReader *reader, const JobPhase *phase, Error *error) {
+        uint64_t outstanding = (uint64_t) phase->iodepth * phase->numjobs;
+        uint64_t block_bytes = 0;
+
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                if (rw_mode_uses(phase->rw, d))
+                        block_bytes = MAX(block_bytes, phase->block_bytes[d]);
+
+        if (outstanding > JOB_OUTSTANDING_MAX)
+                return error_set(error, ERROR_USAGE, ERANGE,
+                                 "%s:%u: phase '%s': iodepth=%" PRIu32 " of numjobs=%" PRIu32 " makes %" PRIu64
+                                 " I/Os outstanding: expected at most %d",
+                                 reader->name, reader->section_line, phase->name, phase->iodepth, phase->numjobs,
+                                 outstanding, JOB_OUTSTANDING_MAX);
+        if (outstanding * block_bytes > JOB_BUFFER_BYTES_MAX)
+                return error_set(error, ERROR_USAGE, ERANGE,
+                                 "%s:%u: phase '%s': %" PRIu64 " I/Os outstanding of bs=%" PRIu64
+                                 " need more memory than %d GiB: expected less of iodepth, numjobs or bs",
+                                 reader->name, reader->section_line, phase->name, outstanding, block_bytes,
+                                 (int) (JOB_BUFFER_BYTES_MAX / GIB));
+        return 0;
+}
+
+static int note_defaults(JobReader *reader, const PhaseDraft *draft) {
+        const JobPhase *phase = &draft->phase;
+        int r = 0;
+
+        if (rw_mode_is_random(phase->rw) && !draft->has_norandommap && !reader->noticed_map) {
+                reader->noticed_map = true;
+                r = add_notice(reader,
+                               "%s:%u: phase '%s': norandommap=1 (uniform with replacement) is the default here, "
+                               "unlike in fio; norandommap=0 writes every block once before any comes again",
+                               reader->name, reader->section_line, phase->name);
+        }
+        if (r >= 0 && phase->time_based && phase->runtime_ns == 0)
+                r = add_notice(reader, "%s:%u: phase '%s': time_based has no effect without runtime",
+                               reader->name, reader->section_line, phase->name);
+        return r;
+}
+
+static int append_phase(Job *job, JobPhase *phase) {
+        JobPhase *grown = reallocarray(job->phases, job->n_phases + 1, sizeof(*grown));
+
+        if (!grown)
+                return -ENOMEM;
+        job->phases = grown;
+        job->phases[job->n_phases++] = *phase;
+        *phase = (JobPhase) {};
+        return 0;
+}
+
+static int finish_phase(JobReader *reader, Error *error) {
+        PhaseDraft *draft = &reader->draft;
+        int r;
+
+        if (!draft->phase.name)
+                return 0;
+
+        draft->phase.read_percent = effective_read_percent(draft);
+        r = check_outstanding(reader, &draft->phase, error);
+        if (r < 0)
+                return r;
+        if (reader->job->n_phases == JOB_N_PHASES_MAX)
+                return error_set(error, ERROR_USAGE, E2BIG, "%s:%u: expected at most %d phases",
+                                 reader->name, reader->section_line, JOB_N_PHASES_MAX);
+        if (note_defaults(reader, draft) < 0 || append_phase(reader->job, &draft->phase) < 0)
+                return out_of_memory(reader, error);
+        return 0;
+}
+
+/* -- one entry -- */
+
+static int start_section(JobReader *reader, const IniEntry *entry, Error *error) {
+        int r = finish_phase(reader, error);
+
+        if (r < 0)
+                return r;
+
+        reader->section_line = entry->line;
+        if (strcmp(entry->section, "global") == 0)
+                return 0;
+        if (strcmp(entry->section, "expect") == 0 || strcmp(entry->section, "stop") == 0)
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s:%u: [%s]: expected [global] or a phase: this version judges no runs by a job's criteria",
+                                 reader->name, entry->line, entry->section);
+
+        reader->draft = reader->global;
+        reader->draft.phase.name = strdup(entry->section);
+        return reader->draft.phase.name ? 0 : out_of_memory(reader, error);
+}
+
+static int unknown_option(const JobReader *reader, const IniEntry *entry, Error *error) {
+        const char *nearest = job_option_nearest(entry->key);
+
+        if (strncmp(entry->key, "include ", strlen("include ")) == 0)
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s:%u: '%.*s': expected an option: a job is one file, and includes no other",
+                                 reader->name, entry->line, SHOWN_MAX, entry->key);
+        if (job_option_is_fio_only(entry->key))
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s:%u: '%s' is an option of fio that plateau does not have: "
+                                 "expected one of those in plateau-job(5)%s%s%s",
+                                 reader->name, entry->line, entry->key,
+                                 nearest ? ", the nearest is '" : "", nearest ?: "", nearest ? "'" : "");
+        return error_set(error, ERROR_USAGE, EINVAL,
+                         "%s:%u: unknown option '%.*s': expected one of those in plateau-job(5)%s%s%s",
+                         reader->name, entry->line, SHOWN_MAX, entry->key,
+                         nearest ? ", did you mean '" : "", nearest ?: "", nearest ? "'?" : "");
+}
+
+/* Is a number in value written with an IEC suffix, as in 4KiB? */
+static bool has_iec_suffix(const char *value) {
+        static const char *const suffixes[] = { "kib", "mib", "gib", "tib", "pib" };
+
+        for (size_t i = 0; i < ELEMENTSOF(suffixes); i++)
+                if (strcasestr(value, suffixes[i]))
+                        return true;
+        return false;
+}
+
+static int note_option(JobReader *reader, const JobOption *option, const IniEntry *entry) {
+        bool *noticed = &reader->noticed[option - job_options];
+        const char *equals = entry->value ? "=" : "";
+        const char *value = entry->value ?: "";
+
+        if (*noticed)
+                return 0;
+        if (option->kind == OPTION_NO_EFFECT) {
+                *noticed = true;
+                return add_notice(reader, "%s:%u: %s%s%.*s has no effect: %s", reader->name, entry->line,
+                                  entry->key, equals, SHOWN_MAX, value, option->text);
+        }
+        if (option->is_bytes && has_iec_suffix(value)) {
+                *noticed = true;
+                return add_notice(reader,
+                                  "%s:%u: %s=%s: as in fio, KiB, MiB, GiB are powers of 1000 here, and k, m, g of 1024",
+                                  reader->name, entry->line, entry->key, value);
+        }
+        return 0;
+}
+
+static int set_option(JobReader *reader, const JobOption *option, const IniEntry *entry, Error *error) {
+        bool is_global = strcmp(entry->section, "global") == 0;
+        PhaseDraft *draft = is_global ? &reader->global : &reader->draft;
+        int r;
+
+        if (option->only_global && !is_global)
+                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: %s concerns the whole job: expected in [global]",
+                                 reader->name, entry->line, entry->key);
+        if (!entry->value && !option->may_be_bare)
+                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: %s has no value: expected %s",
+                                 reader->name, entry->line, entry->key, option->text);
+
+        r = option->set(option, entry->value, draft, reader->job);
+        if (r == -ENOMEM)
+                return out_of_memory(reader, error);
+        if (r < 0)
+                return error_set(error, ERROR_USAGE, -r, "%s:%u: %s=%.*s: expected %s", reader->name, entry->line,
+                                 entry->key, SHOWN_MAX, entry->value, option->text);
+
+        /* A description in [global] is the job's; phases do not repeat it. */
+        if (is_global && draft->phase.description) {
+                free(reader->job->description);
+                reader->job->description = TAKE_PTR(draft->phase.description);
+        }
+        return 0;
+}
+
+static int read_entry(const IniEntry *entry, void *userdata, Error *error) {
+        JobReader *reader = userdata;
+
+        if (!entry->key)
+                return start_section(reader, entry, error);
+        if (entry->section_index == 0)
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s:%u: option '%.*s' stands before any section: expected [global] or a phase's [name]",
+                                 reader->name, entry->line, SHOWN_MAX, entry->key);
+
+        const JobOption *option = job_option_find(entry->key);
+        if (!option)
+                return unknown_option(reader, entry, error);
+        if (option->kind == OPTION_REFUSED)
+                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: %s%s%.*s: %s", reader->name, entry->line, entry->key,
+                                 entry->value ? "=" : "", SHOWN_MAX, entry->value ?: "", option->text);
+
+        if (note_option(reader, option, entry) < 0)
+                return out_of_memory(reader, error);
+        return option->kind == OPTION_SETS ? set_option(reader, option, entry, error) : 0;
+}
+
+/* -- the whole -- */
+
+static char *job_name_of(const char *path) {
+        static const char *const endings[] = { ".fio", ".job", ".ini" };
+        const char *slash = strrchr(path, '/');
+        const char *name = slash && slash[1] ? slash + 1 : path;
+        size_t length = strlen(name);
+
+        for (size_t i = 0; i < ELEMENTSOF(endings); i++) {
+                size_t n = strlen(endings[i]);
+
+                if (length > n && strcmp(name + length - n, endings[i]) == 0)
+                        return strndup(name, length - n);
+        }
+        return strdup(name);
+}
+
+static Job *job_new(const char *name, const char *text, size_t length) {
+        _cleanup_job_ Job *job = calloc(1, sizeof(*job));
+
+        if (!job)
+                return NULL;
+
+        job->sample_interval_ns = SAMPLE_INTERVAL_DEFAULT_NS;
+        job->name = job_name_of(name);
+        job->text = malloc(length + 1);
+        if (!job->name || !job->text)
+                return NULL;
+
+        if (length > 0)
+                memcpy(job->text, text, length);
+        job->text[length] = '\0';
+        job->text_length = length;
+        return TAKE_PTR(job);
+}
+
+static void phase_clear(JobPhase *phase) {
+        free(phase->name);
+        free(phase->description);
+}
+
+static void job_reader_clear(JobReader *reader) {
+        free(reader->noticed);
+        phase_clear(&reader->global.phase);
+        phase_clear(&reader->draft.phase);
+}
+
+int job_parse(Job **ret, const char *name, const char *text, size_t length, Error *error) {
+        if (length > JOB_TEXT_MAX)
+                return error_set(error, ERROR_USAGE, E2BIG, "%s: expected a job file of at most %d bytes, this has %zu",
+                                 name, JOB_TEXT_MAX, length);
+
+        _cleanup_job_ Job *job = job_new(name, text, length);
+        _cleanup_(job_reader_clear) JobReader reader = {
+                .name = name,
+                .job = job,
+                .global = phase_draft_default,
+                .noticed = calloc(job_options_n, sizeof(bool)),
+        };
+
+        if (!job || !reader.noticed)
+                return out_of_memory(&reader, error);
+
+        int r = ini_parse(name, text, length, read_entry, &reader, error);
+        if (r < 0)
+                return r;
+        r = finish_phase(&reader, error);
+        if (r < 0)
+                return r;
+        if (job->n_phases == 0)
+                return error_set(error, ERROR_USAGE, EINVAL, "%s: no phase: expected at least one section besides [global]",
+                                 name);
+
+        *ret = TAKE_PTR(job);
+        return 0;
+}
+
+Job *job_free(Job *job) {
+        if (!job)
+                return NULL;
+
+        for (size_t i = 0; i < job->n_phases; i++)
+                phase_clear(&job->phases[i]);
+        free(job->phases);
+        notices_free(job->notices, job->n_notices);
+        free(job->name);
+        free(job->text);
+        free(job->description);
+        free(job);
+        return NULL;
+}

@@ -5,8 +5,9 @@
  * A job: the text of a job file, read and validated, in fio's words and with fio's
  * meaning. It knows nothing of a device; spec/plan.h binds it to one.
  *
- * A Job is immutable once parsed. The same text always gives an equal Job, so
- * the text is what travels (to the daemon, to the worker, into the database).
+ * A Job is immutable once parsed. The same text always gives an equal Job on the same
+ * machine ($ncpus, $pagesize and $mb_memory are its own), so the text is what travels (to the
+ * daemon, to the worker, into the database).
  */
 
 #include <stdbool.h>
@@ -21,6 +22,7 @@
 #define JOB_N_PHASES_MAX 1024
 #define JOB_OUTSTANDING_MAX 16384   /* iodepth * numjobs; bounded by io_uring's queue */
 #define JOB_BLOCK_BYTES_MAX (256 * 1024 * 1024)
+#define JOB_BUFFER_BYTES_MAX (UINT64_C(8) << 30) /* of all I/O outstanding */
 
 typedef enum PhaseAction {
         PHASE_ACTION_IO,
@@ -38,7 +40,7 @@ typedef enum RwMode {
         N_RW_MODES,
 } RwMode;
 
-/* An amount that is either bytes or a share of the target's size, as fio's size=50%. */
+/* An amount that is bytes or a share: of the target's size, as fio's size=50%, or of size, as io_size=50%. */
 typedef struct Extent {
         enum {
                 EXTENT_UNSET,
@@ -50,18 +52,18 @@ typedef struct Extent {
 
 typedef struct JobPhase {
         char *name; /* the section's */
-        char *description; /* or NULL */
+        char *description; /* its own, or NULL */
         PhaseAction action;
         RwMode rw;
         uint32_t read_percent; /* rwmixread, as it applies: 100 for reads only, 0 for writes only */
         uint64_t block_bytes[N_DIRECTIONS]; /* bs=read,write,trim */
-        uint32_t iodepth;
-        uint32_t numjobs;
+        uint32_t iodepth; /* of each stream */
+        uint32_t numjobs; /* streams */
         uint64_t runtime_ns; /* 0: no limit */
         bool time_based;
         uint64_t loops; /* at least 1 */
         Extent size;
-        Extent io_size;
+        Extent io_size; /* of each stream */
         Extent offset;
         bool random_map; /* norandommap=0: every block once before any comes again */
         bool random_repeat; /* randrepeat */
@@ -78,7 +80,7 @@ typedef struct Job {
         size_t n_phases; /* at least 1 */
         JobPhase *phases;
         size_t n_notices;
-        char **notices; /* "name:3: ioengine=sync has no effect: ...", each once */
+        char **notices; /* "name:3: ioengine=sync has no effect: ...", each once; a phase that relies on norandommap's default is told too */
 } Job;
 
 /*
@@ -103,3 +105,4 @@ static inline bool rw_mode_is_random(RwMode mode) {
 
 bool rw_mode_writes(RwMode mode);
 bool rw_mode_reads(RwMode mode);
+bool rw_mode_uses(RwMode mode, Direction direction);

@@ -1,3 +1,290 @@
 /* SPDX-License-Identifier: MIT */
 
+/*
+ * The rules are fio's, as its version 3.33 does it on a block device: percentages of size and offset are of the
+ * whole target, an offset in percent goes up to the next block, a size goes down to whole
+ * blocks and is cut at the end of the target, and each of numjobs does all of size by itself.
+ */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "spec/notice.h"
 #include "spec/plan.h"
+#include "util/hash.h"
+#include "util/macro.h"
+
+/* What randrepeat=1 starts from, in every run. The number is fio's. */
+#define REPEATED_SEED 0x89
+
+typedef struct Binding {
+        const JobPhase *phase;
+        const PlanTarget *target;
+        Plan *plan;
+        PhasePlan *bound;
+        uint64_t block_min, block_max; /* of the directions used */
+} Binding;
+
+static uint64_t saturating_add(uint64_t a, uint64_t b) {
+        uint64_t sum;
+
+        return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static uint64_t saturating_mul(uint64_t a, uint64_t b) {
+        uint64_t product;
+
+        return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+static uint64_t percent_of(uint64_t bytes, uint64_t percent) {
+        return (uint64_t) ((unsigned __int128) bytes * percent / 100);
+}
+
+static int bind_blocks(Binding *binding, Error *error) {
+        const JobPhase *phase = binding->phase;
+        uint32_t logical = binding->target->logical_block_bytes;
+
+        binding->block_min = UINT64_MAX;
+        for (Direction d = 0; d < N_DIRECTIONS; d++) {
+                uint64_t block = phase->block_bytes[d];
+
+                binding->bound->block_bytes[d] = block;
+                if (!rw_mode_uses(phase->rw, d))
+                        continue;
+                if (block < logical || block % logical != 0)
+                        return error_set(error, ERROR_USAGE, EINVAL,
+                                         "phase '%s': bs=%" PRIu64 " on a target with logical blocks of %" PRIu32
+                                         " bytes: expected a multiple of that",
+                                         phase->name, block, logical);
+                binding->block_min = MIN(binding->block_min, block);
+                binding->block_max = MAX(binding->block_max, block);
+        }
+        return 0;
+}
+
+static int bind_offset(Binding *binding, Error *error) {
+        const PlanTarget *target = binding->target;
+        const Extent *extent = &binding->phase->offset;
+        uint64_t offset = 0;
+
+        if (extent->kind == EXTENT_BYTES)
+                offset = extent->value;
+        else if (extent->kind == EXTENT_PERCENT) {
+                offset = percent_of(target->size_bytes, extent->value);
+                offset = saturating_mul(offset / binding->block_min + (offset % binding->block_min != 0), binding->block_min);
+        }
+
+        if (offset % target->logical_block_bytes != 0)
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "phase '%s': offset=%" PRIu64 " on a target with logical blocks of %" PRIu32
+                                 " bytes: expected a multiple of that",
+                                 binding->phase->name, offset, target->logical_block_bytes);
+        if (offset >= target->size_bytes)
+                return error_set(error, ERROR_USAGE, ERANGE,
+                                 "phase '%s': the offset of %" PRIu64 " bytes is at or beyond the end of the target: "
+                                 "expected less than %" PRIu64,
+                                 binding->phase->name, offset, target->size_bytes);
+
+        binding->bound->region_offset = offset;
+        return 0;
+}
+
+/* Bytes of the region before it is cut down to whole blocks. */
+static int wanted_bytes(Binding *binding, uint64_t *ret) {
+        const Extent *extent = &binding->phase->size;
+        uint64_t available = binding->target->size_bytes - binding->bound->region_offset;
+        uint64_t wanted = available;
+
+        if (extent->kind == EXTENT_BYTES)
+                wanted = extent->value;
+        else if (extent->kind == EXTENT_PERCENT)
+                wanted = percent_of(binding->target->size_bytes, extent->value);
+
+        *ret = MIN(wanted, available);
+        if (wanted <= available)
+                return 0;
+        return notices_add(&binding->plan->notices, &binding->plan->n_notices,
+                           "phase '%s': the size of %" PRIu64 " bytes reaches beyond the end of the target and is cut to %" PRIu64,
+                           binding->phase->name, wanted, available);
+}
+
+static int note_tail(Binding *binding, uint64_t tail) {
+        if (tail == 0 || binding->phase->size.kind == EXTENT_PERCENT)
+                return 0;
+        return notices_add(&binding->plan->notices, &binding->plan->n_notices,
+                           "phase '%s': the last %" PRIu64 " bytes are left out: the size is no multiple of bs=%" PRIu64,
+                           binding->phase->name, tail, binding->block_min);
+}
+
+static int bind_region(Binding *binding, Error *error) {
+        PhasePlan *bound = binding->bound;
+        uint64_t wanted;
+
+        if (wanted_bytes(binding, &wanted) < 0)
+                return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+        if (wanted < binding->block_max)
+                return error_set(error, ERROR_USAGE, ERANGE,
+                                 "phase '%s': a region of %" PRIu64 " bytes holds no block of bs=%" PRIu64,
+                                 binding->phase->name, wanted, binding->block_max);
+
+        uint64_t tail = wanted % binding->block_min;
+        bound->region_bytes = wanted - tail;
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                bound->n_blocks[d] = bound->region_bytes / bound->block_bytes[d];
+        if (note_tail(binding, tail) < 0)
+                return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+        return 0;
+}
+
+/*
+ * What one stream reads and writes when nothing but amounts ends it. io_size ends each loop, if it is less than
+ * size; if it is more, the loops go on until it is reached, but a loop of random writes that keeps no map is all of it.
+ */
+static uint64_t stream_bytes(const JobPhase *phase, uint64_t region_bytes) {
+        uint64_t io_bytes = phase->io_size.value;
+
+        if (phase->io_size.kind == EXTENT_UNSET)
+                return saturating_mul(region_bytes, phase->loops);
+        if (phase->io_size.kind == EXTENT_PERCENT)
+                io_bytes = percent_of(region_bytes, phase->io_size.value);
+        if (rw_mode_is_random(phase->rw) && rw_mode_writes(phase->rw) && !phase->random_map)
+                return saturating_mul(io_bytes, phase->loops);
+
+        return MAX(io_bytes, saturating_mul(MIN(io_bytes, region_bytes), phase->loops));
+}
+
+static void bind_limits(Binding *binding) {
+        const JobPhase *phase = binding->phase;
+        PhasePlan *bound = binding->bound;
+
+        bound->runtime_ns = phase->runtime_ns;
+        bound->limit_bytes = phase->time_based && phase->runtime_ns > 0 ?
+                UINT64_MAX :
+                saturating_mul(stream_bytes(phase, bound->region_bytes), phase->numjobs);
+}
+
+static uint64_t phase_seed(const JobPhase *phase, unsigned index, uint64_t random_seed) {
+        if (phase->has_seed)
+                return phase->seed;
+
+        /*
+         * Another order in each phase: if a second phase overwrote in the order in which the first one wrote, whole
+         * erase blocks would die at once.
+         */
+        return hash_mix64_2(phase->random_repeat ? REPEATED_SEED : random_seed, index);
+}
+
+/* Of total bytes, those written: I/Os are shared by read_percent, and weigh what their blocks weigh. */
+static uint64_t written_share(const PhasePlan *bound, uint64_t total) {
+        uint64_t read_weight = bound->read_percent * bound->block_bytes[DIRECTION_READ];
+        uint64_t write_weight = (100 - bound->read_percent) * bound->block_bytes[DIRECTION_WRITE];
+
+        return (uint64_t) ((unsigned __int128) total * write_weight / (read_weight + write_weight));
+}
+
+static void bind_forecast(PhasePlan *bound) {
+        bound->has_planned_time = bound->runtime_ns > 0;
+        bound->planned_ns = bound->runtime_ns;
+
+        bound->has_planned_bytes = bound->limit_bytes != UINT64_MAX || bound->read_percent == 100;
+        if (bound->limit_bytes != UINT64_MAX)
+                bound->planned_write_bytes = written_share(bound, bound->limit_bytes);
+}
+
+static int bind_phase(Binding *binding, unsigned index, uint64_t random_seed, Error *error) {
+        const JobPhase *phase = binding->phase;
+        PhasePlan *bound = binding->bound;
+        int r;
+
+        bound->index = index;
+        bound->action = phase->action;
+        bound->rw = phase->rw;
+        bound->read_percent = phase->read_percent;
+        bound->iodepth = phase->iodepth;
+        bound->numjobs = phase->numjobs;
+        bound->random_map = phase->random_map;
+        bound->seed = phase_seed(phase, index, random_seed);
+
+        r = bind_blocks(binding, error);
+        if (r >= 0)
+                r = bind_offset(binding, error);
+        if (r >= 0)
+                r = bind_region(binding, error);
+        if (r < 0)
+                return r;
+
+        bind_limits(binding);
+        bind_forecast(bound);
+        return 0;
+}
+
+static Plan *plan_allocate(size_t n_phases) {
+        _cleanup_plan_ Plan *plan = calloc(1, sizeof(*plan));
+
+        if (!plan)
+                return NULL;
+        plan->phases = calloc(n_phases, sizeof(*plan->phases));
+        if (!plan->phases)
+                return NULL;
+        plan->n_phases = n_phases;
+        return TAKE_PTR(plan);
+}
+
+int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t random_seed, Error *error) {
+        _cleanup_plan_ Plan *plan = plan_allocate(job->n_phases);
+
+        if (!plan)
+                return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+
+        for (size_t i = 0; i < job->n_phases; i++) {
+                Binding binding = {
+                        .phase = &job->phases[i],
+                        .target = target,
+                        .plan = plan,
+                        .bound = &plan->phases[i],
+                };
+                int r = bind_phase(&binding, (unsigned) i, random_seed, error);
+
+                if (r < 0)
+                        return r;
+        }
+
+        *ret = TAKE_PTR(plan);
+        return 0;
+}
+
+Plan *plan_free(Plan *plan) {
+        if (!plan)
+                return NULL;
+
+        notices_free(plan->notices, plan->n_notices);
+        free(plan->phases);
+        free(plan);
+        return NULL;
+}
+
+bool plan_total_time(const Plan *plan, uint64_t *ret_ns) {
+        uint64_t total = 0;
+
+        for (size_t i = 0; i < plan->n_phases; i++) {
+                if (!plan->phases[i].has_planned_time)
+                        return false;
+                total = saturating_add(total, plan->phases[i].planned_ns);
+        }
+        *ret_ns = total;
+        return true;
+}
+
+bool plan_total_write_bytes(const Plan *plan, uint64_t *ret_bytes) {
+        uint64_t total = 0;
+
+        for (size_t i = 0; i < plan->n_phases; i++) {
+                if (!plan->phases[i].has_planned_bytes)
+                        return false;
+                total = saturating_add(total, plan->phases[i].planned_write_bytes);
+        }
+        *ret_bytes = total;
+        return true;
+}

@@ -18,13 +18,13 @@ typedef struct PhasePlan {
         uint32_t iodepth; /* per stream */
         uint32_t numjobs; /* streams */
 
-        /* All I/O of direction d lies in [region_offset, region_offset + n_blocks[d] * block_bytes[d]). */
+        /* All I/O of direction d lies in [region_offset, region_offset + n_blocks[d] * block_bytes[d]), for each stream. */
         uint64_t region_offset; /* bytes, a multiple of the logical block */
-        uint64_t region_bytes;  /* at least one block of each direction used */
+        uint64_t region_bytes;  /* a multiple of the smallest block used, at least one block of each direction used */
         uint64_t n_blocks[N_DIRECTIONS]; /* whole blocks in the region; the tail is lost */
 
-        /* The phase ends at the first of these. */
-        uint64_t limit_bytes; /* all streams and loops together; UINT64_MAX: none */
+        /* The phase ends at the first of these. The I/O that reaches limit_bytes may go beyond it by less than a block. */
+        uint64_t limit_bytes; /* read and written by all streams and loops together; UINT64_MAX: none */
         uint64_t runtime_ns;  /* 0: none */
 
         bool random_map;
@@ -46,14 +46,14 @@ typedef struct Plan {
 
 typedef struct PlanTarget {
         uint64_t size_bytes;
-        uint32_t logical_block_bytes;
+        uint32_t logical_block_bytes; /* at least 1 */
 } PlanTarget;
 
 /*
  * Binds job to target. random_seed stands in for the seed where randrepeat=0 asks for
  * another one in every run. ERROR_USAGE (-EINVAL, -ERANGE) if the job does not fit:
- * a block below the logical block or no multiple of it, an offset beyond the end, a
- * region smaller than a block.
+ * a block below the logical block or no multiple of it, an offset beyond the end or within a logical
+ * block, a region smaller than a block. A size beyond the end is cut there with a notice, as in fio.
  */
 int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t random_seed, Error *error);
 
@@ -61,6 +61,6 @@ Plan *plan_free(Plan *plan);
 DEFINE_CLEANUP(Plan *, plan_free)
 #define _cleanup_plan_ _cleanup_(plan_freep)
 
-/* Sums over the phases; false if one of them cannot be told beforehand. */
+/* Sums over the phases, at most UINT64_MAX; false if one of them cannot be told beforehand. */
 bool plan_total_time(const Plan *plan, uint64_t *ret_ns);
 bool plan_total_write_bytes(const Plan *plan, uint64_t *ret_bytes);
