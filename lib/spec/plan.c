@@ -152,7 +152,8 @@ static uint64_t stream_bytes(const JobPhase *phase, uint64_t region_bytes) {
         if (rw_mode_is_random(phase->rw) && rw_mode_writes(phase->rw) && !phase->random_map)
                 return saturating_mul(io_bytes, phase->loops);
 
-        return MAX(io_bytes, saturating_mul(MIN(io_bytes, region_bytes), phase->loops));
+        uint64_t looped = saturating_mul(MIN(io_bytes, region_bytes), phase->loops);
+        return MAX(io_bytes, looped);
 }
 
 static void bind_limits(Binding *binding) {
