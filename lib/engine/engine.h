@@ -5,8 +5,15 @@
  * Runs the phases of a plan on an open device, one after another. A ring thread submits, reaps
  * and counts; whoever owns the Engine (the worker's main thread) starts phases and takes the counters each
  * second. The two share nothing but atomics, so a ring thread that blocks in the kernel never costs
- * a sample. After engine_new() nothing is allocated and no thread is made, so a system-call
- * filter can be laid over it.
+ * a sample.
+ *
+ * After engine_new() nothing is allocated and no thread is made, so privileges can be dropped and a system-call
+ * filter laid over all threads. From then on the engine calls, in the owner's thread: read, write, futex, clock_gettime;
+ * in the ring thread: io_uring_enter, read, write, futex, clock_nanosleep, clock_gettime; and in engine_free() besides:
+ * io_uring_register (in the ring thread: unregister only), close, munmap, madvise, exit, rt_sigprocmask, rseq,
+ * set_robust_list.
+ *
+ * All functions are for the thread that owns the engine.
  */
 
 #include "engine/ring.h"
@@ -20,7 +27,7 @@ typedef struct EngineConfig {
         int fd;            /* borrowed; O_DIRECT, for what the plan does */
         RingKind ring_kind;
         uint64_t run_tag;
-        uint64_t first_index; /* of writes, so that they are numbered over the whole run */
+        uint64_t first_index; /* number of the first write; from there they are numbered over all phases */
 } EngineConfig;
 
 /*
@@ -29,7 +36,7 @@ typedef struct EngineConfig {
  */
 int engine_new(Engine **ret, const EngineConfig *config, Error *error);
 
-/* Stops and joins the threads; only when idle (else it waits for the I/O outstanding). */
+/* Stops and joins the threads. Waits for the I/O outstanding: a device that hangs holds it up. */
 Engine *engine_free(Engine *engine);
 DEFINE_CLEANUP(Engine *, engine_free)
 #define _cleanup_engine_ _cleanup_(engine_freep)
@@ -45,7 +52,10 @@ typedef enum EngineState {
 int engine_event_fd(const Engine *engine);
 EngineState engine_state(const Engine *engine);
 
-/* Starts phase `index` of the plan: only when idle. Counters begin at 0 (take a snapshot after this returns). */
+/*
+ * Starts phase `index` of the plan: only when idle, else -EBUSY; a negative errno if the ring has failed. Counters
+ * begin at 0 (take a snapshot after this returns).
+ */
 int engine_start_phase(Engine *engine, unsigned index);
 
 /* All of these return at once; the state tells when it has happened. */
@@ -56,8 +66,11 @@ void engine_stop_phase(Engine *engine); /* submits nothing more, drains, then id
 /* Monotonic time of running so far in the phase, pauses left out: what its runtime is held against. */
 uint64_t engine_phase_running_ns(const Engine *engine);
 
-/* Copies the counters of the phase (all slices together) into *ret. Never blocks. */
-void engine_counters(const Engine *engine, Counters *ret);
+/*
+ * Copies the counters of the phase (all slices together) into *ret: ios, bytes, errors and histograms belong together.
+ * Never blocks. Exact once the phase is idle or paused; while it runs, what is just being counted comes next time.
+ */
+void engine_counters(Engine *engine, Counters *ret);
 
 /* Submitted and not completed; age of the oldest in ns (0 if none). */
 void engine_in_flight(const Engine *engine, uint32_t *ret_n, uint64_t *ret_oldest_ns);
@@ -74,14 +87,14 @@ typedef struct EngineErrno {
 
 #define ENGINE_N_ERRNOS_MAX 32 /* kinds told apart; further ones count under the last entry, as EIO */
 
-/* Copies what happened so far; returns how many entries. Never blocks. */
-unsigned engine_errnos(const Engine *engine, EngineErrno ret[static ENGINE_N_ERRNOS_MAX]);
+/* Copies what happened so far; returns how many entries. Never blocks; engine_counters() afterwards tells no less. */
+unsigned engine_errnos(Engine *engine, EngineErrno ret[static ENGINE_N_ERRNOS_MAX]);
 
 /* Bytes of I/O buffers; for the memory budget. */
 uint64_t engine_buffer_bytes(const Engine *engine);
 
 /*
- * A clean end of use of the ring while the process lives on: done by engine_free(). The ring thread cannot go on
- * after an error of the ring itself; then the phase ends and this tells -errno (0: fine).
+ * The ring thread cannot go on after an error of the ring itself; then the phase ends (state idle, although I/O may be
+ * outstanding) and this tells -errno. 0: fine.
  */
 int engine_ring_error(const Engine *engine);

@@ -6,9 +6,14 @@
  * slice and the index alone. Nothing is remembered, so a sequence can be taken up again at any
  * index, and verification can recompute what was written where without a map.
  *
- * Indices of one slice count all its streams' I/O together, in the order of submission: index i
- * belongs to stream i % numjobs. Random order is uniform with replacement, or (random_map) a keyed permutation of
- * the blocks, another one for every pass.
+ * Indices of one slice count all its streams' I/O together, in the order of submission.
+ *
+ * - Random, uniform with replacement: every I/O draws its direction and its block anew.
+ * - Random with random_map: a keyed permutation of the blocks, another one for every pass; no block comes
+ *   again before all have come. Where reads and writes have one block size they share the permutation and
+ *   each block is either read or written in a pass, as in fio; where they do not, each has its own.
+ * - Sequential: index i belongs to stream i % numjobs, each stream starts at the region's first block and
+ *   wraps; reads and writes each keep their own position.
  */
 
 #include "spec/plan.h"
@@ -20,7 +25,8 @@ typedef struct PatternOp {
 } PatternOp;
 
 typedef struct Pattern {
-        uint64_t seed;
+        uint64_t block_key; /* of the draws, all from the seed and the slice */
+        uint64_t direction_key;
         uint64_t region_offset;
         uint64_t n_blocks[N_DIRECTIONS];
         uint64_t block_bytes[N_DIRECTIONS];
@@ -29,6 +35,7 @@ typedef struct Pattern {
         uint32_t feistel_bits[N_DIRECTIONS]; /* half width of the permutation's domain, for random_map */
         RwMode rw;
         bool random_map;
+        bool shared_map; /* one permutation for both directions */
 } Pattern;
 
 void pattern_init(Pattern *ret, const PhasePlan *plan, unsigned slice);

@@ -28,26 +28,37 @@ typedef struct RingCompletion {
 } RingCompletion;
 
 /*
- * depth: the most I/O outstanding. buffers: registered as they are; each I/O lies in one
- * of them. The ring is disabled until ring_enable(). ERROR_FAILED with a clear message where io_uring is missing
- * (-ENOSYS) or forbidden (-EPERM: kernel.io_uring_disabled, seccomp); -ENOMEM.
+ * depth: the most I/O outstanding, which the submission queue always has room for. buffers: registered as they
+ * are; each I/O lies in one of them. The ring is disabled until ring_enable(). ERROR_FAILED with a clear message
+ * where io_uring is missing (-ENOSYS), too old (-EINVAL) or forbidden (-EPERM: kernel.io_uring_disabled,
+ * a system-call filter); -ENOMEM.
  */
-int ring_new(Ring **ret, RingKind kind, int fd, uint32_t depth, const struct iovec *buffers, unsigned n_buffers, Error *error);
+int ring_new(Ring **ret, RingKind kind, int fd, uint32_t depth, const struct iovec *buffers, unsigned n_buffers,
+             Error *error);
 
 /* In the thread that will use it from now on: with SINGLE_ISSUER the ring belongs to it. */
 int ring_enable(Ring *ring, Error *error);
 
-/* Queues one I/O; false if the submission queue is full (then submit first). slot comes back with its completion. */
-bool ring_prepare(Ring *ring, Direction direction, void *buf, unsigned buffer, uint32_t length, uint64_t offset, uint32_t slot);
+/*
+ * Queues one read or write; buffer is the index of the registered one that buf lies in. slot comes back with its
+ * completion. At most `depth` may be queued or outstanding.
+ */
+void ring_prepare(Ring *ring, Direction direction, void *buf, unsigned buffer, uint32_t length, uint64_t offset,
+                  uint32_t slot);
 
-/* Queues a flush of the device's cache. */
-bool ring_prepare_flush(Ring *ring, uint32_t slot);
-
-/* Submits what is queued and waits until wait_nr completions are there or timeout_ns has passed. 0, or -errno (-ETIME and -EINTR are 0). */
+/*
+ * Submits what is queued and waits until wait_nr completions are there or timeout_ns has passed; with wait_nr 0
+ * it does not wait. 0; -EAGAIN or -EBUSY if the kernel lacks memory at the moment (what was not taken stays queued);
+ * any other negative errno says that the ring is of no use any more.
+ */
 int ring_submit_and_wait(Ring *ring, unsigned wait_nr, uint64_t timeout_ns);
 
-/* Takes up to n completions without waiting; returns how many. */
+/* Takes up to n completions without waiting and without a system call; returns how many. */
 unsigned ring_reap(Ring *ring, RingCompletion *ret, unsigned n);
 
-/* Unregisters file and buffers, then closes, so that the device's exclusive claim does not linger. Nothing may be outstanding. */
+/*
+ * Unregisters file and buffers, then closes, so that the device's exclusive claim does not linger. In the thread
+ * that enabled it (the kernel lets no other unregister), or before it was enabled. Nothing may be outstanding.
+ */
 Ring *ring_free(Ring *ring);
+DEFINE_CLEANUP(Ring *, ring_free)

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The ring thread: submit, reap, count, and nothing else. It allocates nothing, logs nothing and takes no lock, so
+ * only the device decides how fast it goes; and it shares only atomics with its owner, so it may hang in the
+ * kernel without holding up anybody.
+ *
+ * A turn of the loop: take completions, count them in one burst under one reading of the clock, fill the free
+ * slots, stamp them with one more reading, submit, wait. Filling comes before stamping, so that the time
+ * it takes is not told as the device's latency.
+ *
+ * Waiting for one completion at a time costs a system call an I/O; waiting for several delays those that came
+ * first. So it waits for several only while the recent rate brings them within 20 us.
+ */
+
+#include "engine/slice.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include "engine/pattern.h"
+#include "util/macro.h"
+#include "util/time.h"
+
+#define REAP_MAX 128U /* completions a turn */
+#define FILL_MAX 64U  /* I/Os filled and submitted a turn, */
+#define FILL_BYTES_MAX MIB /* and bytes: the device must not idle while a deep queue is filled for the first time */
+
+#define WAIT_MAX 8U
+#define WAIT_WINDOW_NS (20 * NSEC_PER_USEC)
+#define WAIT_SEVERAL_TIMEOUT_NS (100 * NSEC_PER_USEC) /* bounds what a sudden fall of the rate costs */
+#define WAIT_TIMEOUT_NS (100 * NSEC_PER_MSEC) /* how soon a pause, stop or end is noticed while the device hangs */
+
+/* A device that fails everything at once would otherwise be asked a million times a second. */
+#define FAILURE_STREAK_MAX 64U
+#define FAILURE_PAUSE_NS (10 * NSEC_PER_MSEC)
+
+typedef enum Command {
+        COMMAND_NONE,
+        COMMAND_RUN,
+        COMMAND_PAUSE,
+        COMMAND_STOP,
+        COMMAND_EXIT,
+} Command;
+
+typedef struct Slot {
+        _Atomic uint64_t submitted_at_ns; /* monotonic; 0: free */
+        PatternOp op;
+        uint32_t n_done; /* bytes transferred so far */
+        unsigned region;
+        uint8_t *buf;
+} Slot;
+
+struct Slice {
+        SliceConfig config;
+        Ring *ring;
+        pthread_t thread;
+        sem_t ready; /* posted once, when the ring is enabled or setup_error says why not */
+        int setup_error;
+        Error setup_message;
+        int wake_fd;
+
+        /* Between owner and thread. */
+        _Atomic int command;
+        _Atomic unsigned n_started; /* phases */
+        _Atomic int state;
+        _Atomic int ring_error;
+        _Atomic uint32_t n_in_flight;
+        _Atomic uint64_t clock; /* see running_ns_at() */
+        Tally tally;
+
+        /* The thread's own while a phase runs; the owner sets it up while the thread is parked. */
+        const PhasePlan *phase;
+        Pattern pattern;
+        uint64_t next_index;
+        uint64_t next_write;
+        uint64_t issued_bytes;
+        uint64_t now_ns; /* the newest reading of the clock */
+        uint64_t reaped_at_ns;
+        uint64_t ns_per_io; /* recent mean distance of completions */
+        unsigned n_failures; /* in a row */
+        uint32_t n_slots, n_free;
+        uint32_t *free_slots; /* a stack: what was used last is in the cache */
+        Slot *slots;
+};
+
+/*
+ * The phase's running time in one word, so that it can be read whole: while it runs, the moment at which it
+ * would have begun without pauses; while it stands, its length, with this bit.
+ */
+#define CLOCK_STANDS (UINT64_C(1) << 63)
+
+static uint64_t running_ns_at(uint64_t clock, uint64_t now) {
+        if (clock & CLOCK_STANDS)
+                return clock & ~CLOCK_STANDS;
+        return now > clock ? now - clock : 0;
+}
+
+static void clock_go(Slice *s, uint64_t now) {
+        uint64_t clock = atomic_load_explicit(&s->clock, memory_order_relaxed);
+
+        if (clock & CLOCK_STANDS)
+                atomic_store_explicit(&s->clock, now - (clock & ~CLOCK_STANDS), memory_order_relaxed);
+}
+
+static void clock_stand(Slice *s, uint64_t now) {
+        uint64_t clock = atomic_load_explicit(&s->clock, memory_order_relaxed);
+
+        atomic_store_explicit(&s->clock, running_ns_at(clock, now) | CLOCK_STANDS, memory_order_relaxed);
+}
+
+/* Counters of events: they neither block nor fail before 2^64 - 1 of them are unread. */
+static void event_raise(int fd) {
+        uint64_t one = 1;
+        ssize_t n = write(fd, &one, sizeof one);
+        (void) n;
+}
+
+static void event_await(int fd) {
+        uint64_t n_events;
+        ssize_t n = read(fd, &n_events, sizeof n_events);
+        (void) n;
+}
+
+static Command command_of(const Slice *s) {
+        return (Command) atomic_load_explicit(&s->command, memory_order_acquire);
+}
+
+static void set_state(Slice *s, EngineState state) {
+        if (atomic_load_explicit(&s->state, memory_order_relaxed) == (int) state)
+                return;
+        atomic_store_explicit(&s->state, state, memory_order_release);
+        event_raise(s->config.event_fd);
+}
+
+static void submit_slot(Slice *s, uint32_t number) {
+        const Slot *slot = &s->slots[number];
+
+        ring_prepare(s->ring, slot->op.direction, slot->buf + slot->n_done, slot->region,
+                     slot->op.length - slot->n_done, slot->op.offset + slot->n_done, number);
+}
+
+static void fill_slot(Slice *s, uint32_t number) {
+        Slot *slot = &s->slots[number];
+
+        slot->op = pattern_at(&s->pattern, s->next_index++);
+        slot->n_done = 0;
+        if (slot->op.direction == DIRECTION_WRITE)
+                payload_fill(s->config.payload, slot->buf, slot->op.length, slot->op.offset, s->next_write++);
+        s->issued_bytes += slot->op.length;
+        submit_slot(s, number);
+}
+
+/* Queues new I/O in free slots; returns whether there is more to queue at once. */
+static bool fill(Slice *s) {
+        uint32_t before = s->n_free;
+        uint64_t until = s->issued_bytes > UINT64_MAX - FILL_BYTES_MAX ? UINT64_MAX : s->issued_bytes + FILL_BYTES_MAX;
+
+        until = MIN(until, s->phase->limit_bytes);
+        while (s->n_free > 0 && before - s->n_free < FILL_MAX && s->issued_bytes < until)
+                fill_slot(s, s->free_slots[--s->n_free]);
+        if (s->n_free == before)
+                return false;
+
+        uint64_t now = time_monotonic_ns();
+        for (uint32_t i = s->n_free; i < before; i++)
+                atomic_store_explicit(&s->slots[s->free_slots[i]].submitted_at_ns, now, memory_order_relaxed);
+        atomic_store_explicit(&s->n_in_flight, s->n_slots - s->n_free, memory_order_relaxed);
+        return s->n_free > 0 && s->issued_bytes < s->phase->limit_bytes;
+}
+
+/* What the device did not do for a reason that passes, or did in part, is asked again; not for ever when stopping. */
+static bool retry(Slice *s, uint32_t number, int32_t result, bool draining) {
+        Slot *slot = &s->slots[number];
+
+        if (result == -EAGAIN || result == -EINTR) {
+                s->n_failures++;
+                if (draining)
+                        return false;
+        } else if (result > 0 && (uint32_t) result < slot->op.length - slot->n_done)
+                slot->n_done += (uint32_t) result;
+        else
+                return false;
+
+        submit_slot(s, number);
+        return true;
+}
+
+static void complete(Slice *s, TallyCounts *counts, const RingCompletion *completion, bool draining) {
+        Slot *slot = &s->slots[completion->slot];
+
+        if (retry(s, completion->slot, completion->result, draining))
+                return;
+
+        if (completion->result > 0) {
+                uint64_t submitted = atomic_load_explicit(&slot->submitted_at_ns, memory_order_relaxed);
+
+                counts->bytes[slot->op.direction] += slot->op.length;
+                counts->latency[slot->op.direction].buckets[histogram_bucket(s->now_ns - submitted)]++;
+                s->n_failures = 0;
+        } else {
+                /* No bytes and no error: the device ended before this offset. */
+                tally_count_error(counts, completion->result < 0 ? -completion->result : EIO,
+                                  slot->op.offset + slot->n_done);
+                s->n_failures++;
+        }
+
+        atomic_store_explicit(&slot->submitted_at_ns, 0, memory_order_relaxed);
+        s->free_slots[s->n_free++] = completion->slot;
+}
+
+static void reap(Slice *s, bool draining) {
+        RingCompletion completions[REAP_MAX];
+        unsigned n = ring_reap(s->ring, completions, ELEMENTSOF(completions));
+
+        s->now_ns = time_monotonic_ns();
+        if (n == 0)
+                return;
+
+        TallyCounts *counts = tally_begin(&s->tally);
+        for (unsigned i = 0; i < n; i++)
+                complete(s, counts, &completions[i], draining);
+        tally_end(&s->tally);
+        atomic_store_explicit(&s->n_in_flight, s->n_slots - s->n_free, memory_order_relaxed);
+
+        s->ns_per_io += (s->now_ns - s->reaped_at_ns) / n / 8 - s->ns_per_io / 8;
+        s->reaped_at_ns = s->now_ns;
+}
+
+static unsigned wait_count(const Slice *s) {
+        uint64_t soon = WAIT_WINDOW_NS / MAX(s->ns_per_io, UINT64_C(1));
+        uint32_t n = MIN(WAIT_MAX, (s->n_slots - s->n_free) / 4);
+
+        n = soon < n ? (uint32_t) soon : n;
+        return MAX(n, 1U);
+}
+
+static uint64_t wait_timeout(const Slice *s, uint64_t left_ns, unsigned n) {
+        return MIN(n > 1 ? WAIT_SEVERAL_TIMEOUT_NS : WAIT_TIMEOUT_NS, MAX(left_ns, NSEC_PER_USEC));
+}
+
+static void back_off(Slice *s) {
+        if (s->n_failures < FAILURE_STREAK_MAX)
+                return;
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ .tv_nsec = FAILURE_PAUSE_NS }, NULL);
+}
+
+/* Submits, and waits unless there is more to submit. False if the ring is of no use any more. */
+static bool exchange(Slice *s, bool more, uint64_t left_ns) {
+        unsigned n = more ? 0 : wait_count(s);
+        int r = ring_submit_and_wait(s->ring, n, wait_timeout(s, left_ns, n));
+
+        if (r == -EAGAIN || r == -EBUSY)
+                s->n_failures = FAILURE_STREAK_MAX;
+        else if (r < 0) {
+                atomic_store_explicit(&s->ring_error, r, memory_order_relaxed);
+                return false;
+        }
+        return true;
+}
+
+/* Running time left in the phase. */
+static uint64_t time_left(const Slice *s) {
+        uint64_t running = running_ns_at(atomic_load_explicit(&s->clock, memory_order_relaxed), s->now_ns);
+
+        if (s->phase->runtime_ns == 0)
+                return UINT64_MAX;
+        return s->phase->runtime_ns - MIN(s->phase->runtime_ns, running);
+}
+
+static void pause_until_told(Slice *s) {
+        clock_stand(s, time_monotonic_ns());
+        set_state(s, ENGINE_PAUSED);
+        while (command_of(s) == COMMAND_PAUSE)
+                event_await(s->wake_fd);
+
+        s->now_ns = s->reaped_at_ns = time_monotonic_ns();
+        if (command_of(s) == COMMAND_RUN) {
+                clock_go(s, s->now_ns);
+                set_state(s, ENGINE_RUNNING);
+        }
+}
+
+static void run_phase(Slice *s) {
+        for (;;) {
+                Command command = command_of(s);
+                uint64_t left_ns = time_left(s);
+                bool ended = left_ns == 0 || s->issued_bytes >= s->phase->limit_bytes;
+                bool draining = ended || command != COMMAND_RUN;
+                bool more = false;
+
+                if (draining && s->n_free == s->n_slots) {
+                        if (ended || command != COMMAND_PAUSE)
+                                break;
+                        pause_until_told(s);
+                        continue;
+                }
+
+                set_state(s, draining ? ENGINE_DRAINING : ENGINE_RUNNING);
+                if (!draining)
+                        more = fill(s);
+                if (!exchange(s, more, draining ? UINT64_MAX : left_ns))
+                        break;
+                reap(s, draining);
+                back_off(s);
+        }
+
+        clock_stand(s, time_monotonic_ns());
+        set_state(s, ENGINE_IDLE);
+}
+
+/* Waits for a phase to run, or the end. */
+static bool park(Slice *s, unsigned n_run) {
+        while (command_of(s) != COMMAND_EXIT) {
+                if (atomic_load_explicit(&s->n_started, memory_order_acquire) != n_run)
+                        return true;
+                event_await(s->wake_fd);
+        }
+        return false;
+}
+
+static void *slice_main(void *userdata) {
+        Slice *s = userdata;
+        unsigned n_run = 0;
+
+        s->setup_error = ring_enable(s->ring, &s->setup_message);
+        sem_post(&s->ready);
+
+        while (park(s, n_run)) {
+                n_run++;
+                run_phase(s);
+        }
+
+        /* By the thread that the ring belongs to. */
+        s->ring = ring_free(s->ring);
+        return NULL;
+}
+
+/* The signals of the process are for its main thread; a system call that one interrupts would look like the device. */
+static int start_thread(Slice *s) {
+        sigset_t all, before;
+        int r;
+
+        sigfillset(&all);
+        r = pthread_sigmask(SIG_SETMASK, &all, &before);
+        if (r != 0)
+                return -r;
+        r = pthread_create(&s->thread, NULL, slice_main, s);
+        (void) pthread_sigmask(SIG_SETMASK, &before, NULL);
+        return -r;
+}
+
+static Slice *slice_destroy(Slice *s) {
+        ring_free(s->ring);
+        error_clear(&s->setup_message);
+        sem_destroy(&s->ready);
+        fd_close(s->wake_fd);
+        free(s->slots);
+        free(s->free_slots);
+        free(s);
+        return NULL;
+}
+DEFINE_CLEANUP(Slice *, slice_destroy)
+
+static int slice_allocate(Slice **ret, const SliceConfig *config) {
+        Slice *s = calloc(1, sizeof *s);
+
+        if (!s)
+                return -ENOMEM;
+
+        s->config = *config;
+        s->next_write = config->first_write;
+        s->clock = CLOCK_STANDS;
+        sem_init(&s->ready, 0, 0);
+        s->slots = calloc(config->depth, sizeof *s->slots);
+        s->free_slots = calloc(config->depth, sizeof *s->free_slots);
+        s->wake_fd = eventfd(0, EFD_CLOEXEC);
+        *ret = s;
+        return s->slots && s->free_slots && s->wake_fd >= 0 ? 0 : -ENOMEM;
+}
+
+int slice_new(Slice **ret, const SliceConfig *config, Error *error) {
+        _cleanup_(slice_destroyp) Slice *s = NULL;
+        int r;
+
+        r = slice_allocate(&s, config);
+        if (r < 0)
+                return error_set(error, ERROR_FAILED, -r, "not enough memory or file descriptors for a ring thread");
+
+        r = ring_new(&s->ring, config->ring_kind, config->fd, config->depth, config->buffers->regions,
+                     config->buffers->n_regions, error);
+        if (r < 0)
+                return r;
+
+        r = start_thread(s);
+        if (r < 0)
+                return error_set(error, ERROR_FAILED, -r, "cannot start the ring thread: %s", strerror(-r));
+
+        while (sem_wait(&s->ready) < 0)
+                ;
+        if (s->setup_error < 0) {
+                r = s->setup_error;
+                error_move(error, &s->setup_message);
+                slice_free(TAKE_PTR(s));
+                return r;
+        }
+
+        *ret = TAKE_PTR(s);
+        return 0;
+}
+
+static void give_command(Slice *s, Command command) {
+        atomic_store_explicit(&s->command, command, memory_order_release);
+        event_raise(s->wake_fd);
+}
+
+Slice *slice_free(Slice *s) {
+        if (!s)
+                return NULL;
+
+        give_command(s, COMMAND_EXIT);
+        pthread_join(s->thread, NULL);
+        return slice_destroy(s);
+}
+
+static void lay_out_slots(Slice *s, const PhasePlan *phase) {
+        uint64_t stride = buffers_stride(phase);
+
+        s->n_slots = s->n_free = phase->iodepth * phase->numjobs;
+        for (uint32_t i = 0; i < s->n_slots; i++) {
+                Slot *slot = &s->slots[i];
+
+                slot->buf = buffers_slot(s->config.buffers, stride, i, &slot->region);
+                s->free_slots[i] = i;
+        }
+}
+
+int slice_start(Slice *s, const PhasePlan *phase) {
+        int ring_error = slice_ring_error(s);
+        uint64_t now = time_monotonic_ns();
+
+        if (ring_error < 0)
+                return ring_error;
+        if (slice_state(s) != ENGINE_IDLE)
+                return -EBUSY;
+
+        s->phase = phase;
+        pattern_init(&s->pattern, phase, s->config.number);
+        s->next_index = 0;
+        s->issued_bytes = 0;
+        s->n_failures = 0;
+        s->ns_per_io = WAIT_WINDOW_NS;
+        s->now_ns = s->reaped_at_ns = now;
+        lay_out_slots(s, phase);
+        tally_begin_phase(&s->tally);
+
+        atomic_store_explicit(&s->clock, CLOCK_STANDS, memory_order_relaxed);
+        clock_go(s, now);
+        set_state(s, ENGINE_RUNNING);
+        atomic_fetch_add_explicit(&s->n_started, 1, memory_order_relaxed);
+        give_command(s, COMMAND_RUN);
+        return 0;
+}
+
+void slice_pause(Slice *s) {
+        if (command_of(s) == COMMAND_RUN)
+                give_command(s, COMMAND_PAUSE);
+}
+
+void slice_resume(Slice *s) {
+        if (command_of(s) == COMMAND_PAUSE)
+                give_command(s, COMMAND_RUN);
+}
+
+void slice_stop(Slice *s) {
+        give_command(s, COMMAND_STOP);
+}
+
+EngineState slice_state(const Slice *s) {
+        return (EngineState) atomic_load_explicit(&s->state, memory_order_acquire);
+}
+
+uint64_t slice_running_ns(const Slice *s) {
+        return running_ns_at(atomic_load_explicit(&s->clock, memory_order_relaxed), time_monotonic_ns());
+}
+
+void slice_in_flight(const Slice *s, uint32_t *ret_n, uint64_t *ret_oldest_ns) {
+        uint64_t oldest = UINT64_MAX;
+
+        *ret_n = atomic_load_explicit(&s->n_in_flight, memory_order_relaxed);
+        for (uint32_t i = 0; i < s->n_slots; i++) {
+                uint64_t at = atomic_load_explicit(&s->slots[i].submitted_at_ns, memory_order_relaxed);
+
+                if (at != 0)
+                        oldest = MIN(oldest, at);
+        }
+
+        uint64_t now = time_monotonic_ns();
+        *ret_oldest_ns = oldest < now ? now - oldest : 0;
+}
+
+Tally *slice_tally(Slice *s) {
+        return &s->tally;
+}
+
+int slice_ring_error(const Slice *s) {
+        return atomic_load_explicit(&s->ring_error, memory_order_relaxed);
+}
