@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "worker/driver.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+
+#include "util/macro.h"
+#include "util/time.h"
+#include "worker/faults.h"
+#include "worker/sampler.h"
+
+struct Driver {
+        DriverConfig config;
+        Sampler sampler;
+        Faults faults;
+        int timer_fd;
+
+        bool want_paused; /* the service's last word on it */
+        bool is_pausing;  /* the engine was told, and has not drained yet */
+        bool is_paused;   /* drained, and told so */
+        bool is_ending;   /* no I/O is submitted any more, no further phase begins */
+        Outcome outcome;
+        char *detail;
+};
+
+int driver_new(Driver **ret, const DriverConfig *config, Error *error) {
+        _cleanup_driver_ Driver *driver = calloc(1, sizeof(*driver));
+        if (!driver)
+                return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+
+        driver->config = *config;
+        sampler_init(&driver->sampler, config->engine, config->sample_interval_ns);
+        driver->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+        if (driver->timer_fd < 0)
+                return error_set(error, ERROR_FAILED, errno, "cannot make the sample timer: %s", strerror(errno));
+
+        *ret = TAKE_PTR(driver);
+        return 0;
+}
+
+Driver *driver_free(Driver *driver) {
+        if (!driver)
+                return NULL;
+
+        sampler_done(&driver->sampler);
+        fd_close(driver->timer_fd);
+        free(driver->detail);
+        free(driver);
+        return NULL;
+}
+
+/* Submits nothing more. The first reason to end is the one that is told. */
+static void driver_end(Driver *driver, Outcome outcome, const char *format, ...) _printf_(3, 4);
+static void driver_end(Driver *driver, Outcome outcome, const char *format, ...) {
+        va_list args;
+
+        if (driver->is_ending)
+                return;
+
+        driver->is_ending = true;
+        driver->outcome = outcome;
+        va_start(args, format);
+        if (vasprintf(&driver->detail, format, args) < 0)
+                driver->detail = NULL;
+        va_end(args);
+        if (engine_state(driver->config.engine) != ENGINE_IDLE)
+                engine_stop_phase(driver->config.engine);
+}
+
+static void timer_arm(Driver *driver) {
+        uint64_t deadline = driver->sampler.running ? sampler_deadline_ns(&driver->sampler) : 0;
+        struct itimerspec spec = { .it_value = { .tv_sec = (time_t) (deadline / NSEC_PER_SEC),
+                                                 .tv_nsec = (long) (deadline % NSEC_PER_SEC) } };
+
+        timerfd_settime(driver->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
+}
+
+static void driver_look(Driver *driver, const Sample *sample) {
+        const DriverConfig *config = &driver->config;
+        _cleanup_error_ Error error = ERROR_INIT;
+
+        if (faults_look(&driver->faults, config->reporter, config->engine, config->claim, sample, &error) < 0)
+                driver_end(driver, OUTCOME_LOST, "%s", error_message(&error));
+}
+
+static void driver_sample(Driver *driver) {
+        const Sample *sample = sampler_take(&driver->sampler, time_monotonic_ns());
+
+        if (sample) {
+                reporter_send(driver->config.reporter, &(Message) { .type = MESSAGE_SAMPLE, .sample = (Sample *) sample });
+                driver_look(driver, sample);
+        }
+        timer_arm(driver);
+}
+
+static void driver_resume(Driver *driver) {
+        driver->want_paused = false;
+        if (!driver->is_paused)
+                return; /* not drained yet: goes on when it is */
+
+        driver->is_paused = false;
+        if (engine_state(driver->config.engine) == ENGINE_PAUSED) {
+                sampler_resume(&driver->sampler, time_monotonic_ns());
+                engine_resume(driver->config.engine);
+                timer_arm(driver);
+        }
+        reporter_event(driver->config.reporter, OCCURRENCE_RESUMED, driver->sampler.elapsed_ns, "%s", "");
+}
+
+static void driver_tell_paused(Driver *driver) {
+        driver->is_paused = true;
+        reporter_event(driver->config.reporter, OCCURRENCE_PAUSED, driver->sampler.elapsed_ns, "%s", "");
+}
+
+static void driver_stop(Driver *driver, const char *why) {
+        uint32_t n_pending;
+        uint64_t oldest_ns;
+
+        if (driver->is_ending)
+                return;
+
+        driver_end(driver, OUTCOME_STOPPED, "%s", why);
+        engine_in_flight(driver->config.engine, &n_pending, &oldest_ns);
+        reporter_event(driver->config.reporter, OCCURRENCE_STOPPING, driver->sampler.elapsed_ns,
+                       "%" PRIu32 " %s pending", n_pending, n_pending == 1 ? "I/O is" : "I/Os are");
+}
+
+/* If the engine has drained for a pause: ends the sample. */
+static void driver_look_paused(Driver *driver) {
+        if (!driver->is_pausing || engine_state(driver->config.engine) != ENGINE_PAUSED)
+                return;
+
+        driver->is_pausing = false;
+        driver_sample(driver);
+        sampler_suspend(&driver->sampler);
+        timer_arm(driver);
+        driver_tell_paused(driver);
+        if (!driver->want_paused)
+                driver_resume(driver);
+}
+
+static void driver_pause(Driver *driver) {
+        driver->want_paused = true;
+        if (driver->is_paused || driver->is_ending || engine_state(driver->config.engine) == ENGINE_IDLE)
+                return;
+
+        driver->is_pausing = true;
+        engine_pause(driver->config.engine);
+        /* Told to pause before it woke up from the last one, it stays paused without an event. */
+        driver_look_paused(driver);
+}
+
+static void handle_engine(Driver *driver) {
+        uint64_t n_changes;
+
+        if (read(engine_event_fd(driver->config.engine), &n_changes, sizeof(n_changes)) == sizeof(n_changes))
+                driver_look_paused(driver);
+}
+
+static void handle_timer(Driver *driver) {
+        uint64_t n_expirations;
+
+        if (read(driver->timer_fd, &n_expirations, sizeof(n_expirations)) == sizeof(n_expirations))
+                driver_sample(driver);
+}
+
+static void handle_signal(Driver *driver) {
+        struct signalfd_siginfo info;
+
+        if (read(driver->config.signal_fd, &info, sizeof(info)) == sizeof(info))
+                driver_stop(driver, "the worker was told to end by a signal");
+}
+
+static void handle_message(Driver *driver, const Message *message) {
+        switch (message->type) {
+        case MESSAGE_PAUSE:
+                driver_pause(driver);
+                break;
+        case MESSAGE_RESUME:
+                driver_resume(driver);
+                break;
+        case MESSAGE_STOP:
+                driver_stop(driver, "stopped on request");
+                break;
+        default:
+                driver_end(driver, OUTCOME_FAILED, "the service sent a message that makes no sense during a run");
+        }
+}
+
+static void handle_link(Driver *driver) {
+        Reporter *reporter = driver->config.reporter;
+
+        for (;;) {
+                _cleanup_message_ Message message = {};
+
+                int r = link_receive(reporter->link, &message);
+                if (r < 0)
+                        reporter->error = r;
+                if (r <= 0)
+                        break;
+                handle_message(driver, &message);
+        }
+
+        if (reporter->error == 0) {
+                int r = link_flush(reporter->link);
+                if (r < 0)
+                        reporter->error = r;
+        }
+}
+
+/* Waits for something to happen, and deals with it. */
+static void driver_wait(Driver *driver) {
+        const DriverConfig *config = &driver->config;
+        Reporter *reporter = config->reporter;
+        struct pollfd fds[] = {
+                { .fd = engine_event_fd(config->engine), .events = POLLIN },
+                { .fd = driver->timer_fd, .events = POLLIN },
+                { .fd = config->signal_fd, .events = POLLIN },
+                /* A link that is broken would be ready for ever. */
+                { .fd = reporter->error == 0 ? link_fd(reporter->link) : -1, .events = link_events(reporter->link) },
+        };
+
+        if (poll(fds, ELEMENTSOF(fds), -1) < 0)
+                return; /* EINTR, or ENOMEM for a moment */
+
+        if (fds[1].revents)
+                handle_timer(driver);
+        if (fds[0].revents)
+                handle_engine(driver);
+        if (fds[2].revents)
+                handle_signal(driver);
+        if (fds[3].revents)
+                handle_link(driver);
+        if (reporter->error < 0)
+                driver_end(driver, OUTCOME_STOPPED, "nobody listens any more: %s", strerror(-reporter->error));
+}
+
+/* What is true between phases; a device that is another one by now must not be written to. */
+static void driver_verify(Driver *driver, const PhasePlan *next) {
+        const DriverConfig *config = &driver->config;
+        _cleanup_error_ Error error = ERROR_INIT;
+
+        if (faults_verify(&driver->faults, config->reporter, config->claim, driver->sampler.elapsed_ns, &error) < 0)
+                driver_end(driver, OUTCOME_LOST, "%s", error_message(&error));
+        else if (next && driver->faults.read_only && rw_mode_writes(next->rw))
+                driver_end(driver, OUTCOME_FAILED, "the device became read-only, and the next phase writes");
+}
+
+/* A pause that comes as a phase ends is kept before the next one begins. */
+static void driver_wait_to_begin(Driver *driver) {
+        driver->is_pausing = false;
+        if (driver->want_paused && !driver->is_ending)
+                driver_tell_paused(driver);
+        while (driver->is_paused && !driver->is_ending)
+                driver_wait(driver);
+}
+
+static void driver_run_phase(Driver *driver, unsigned index) {
+        const DriverConfig *config = &driver->config;
+
+        reporter_phase(config->reporter, index, PHASE_MARK_STARTED, driver->sampler.elapsed_ns);
+        sampler_begin_phase(&driver->sampler, index, time_monotonic_ns());
+        int r = engine_start_phase(config->engine, index);
+        if (r < 0) {
+                driver_end(driver, OUTCOME_FAILED, "cannot start phase %u: %s", index, strerror(-r));
+                sampler_suspend(&driver->sampler);
+        }
+
+        timer_arm(driver);
+        while (engine_state(config->engine) != ENGINE_IDLE)
+                driver_wait(driver);
+
+        r = engine_ring_error(config->engine);
+        if (r < 0)
+                driver_end(driver, OUTCOME_FAILED, "io_uring failed: %s", strerror(-r));
+        driver_sample(driver);
+        sampler_suspend(&driver->sampler);
+        timer_arm(driver);
+        faults_look_last(&driver->faults, config->reporter, config->engine, driver->sampler.elapsed_ns);
+        reporter_phase(config->reporter, index, driver->is_ending ? PHASE_MARK_STOPPED : PHASE_MARK_DONE,
+                       driver->sampler.elapsed_ns);
+}
+
+Outcome driver_run(Driver *driver, char **ret_detail) {
+        const Plan *plan = driver->config.plan;
+
+        for (unsigned i = 0; i < plan->n_phases; i++) {
+                driver_verify(driver, &plan->phases[i]);
+                driver_wait_to_begin(driver);
+                if (driver->is_ending)
+                        break;
+                driver_run_phase(driver, i);
+                if (driver->is_ending)
+                        break;
+        }
+
+        driver_verify(driver, NULL);
+        driver_end(driver, OUTCOME_DONE, "%s", "");
+        *ret_detail = TAKE_PTR(driver->detail);
+        return driver->outcome;
+}

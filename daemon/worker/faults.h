@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * What a device does wrong, told once for each change: errors per errno, stalls, read-only, gone. Looked at
+ * when a sample is taken, so a drive that fails a million times a second makes one message a sample.
+ */
+
+#include "device/claim.h"
+#include "worker/reporter.h"
+
+typedef struct Faults {
+        uint64_t told_counts[ENGINE_N_ERRNOS_MAX]; /* of the engine's entries, which keep their places */
+        bool stalled;
+        uint64_t stalled_oldest_ns; /* the greatest age seen in the stall */
+        bool read_only;
+} Faults;
+
+/*
+ * sample: the newest. Asks the device itself only after errors. -ENODEV or -ESTALE with words if the device is
+ * not there any more.
+ */
+int faults_look(Faults *faults, Reporter *reporter, Engine *engine, const Claim *claim, const Sample *sample, Error *error);
+
+/*
+ * Asks the device whether it is still the one that was claimed. Read-only is told as an event and no error here.
+ * -ENODEV, -ESTALE.
+ */
+int faults_verify(Faults *faults, Reporter *reporter, const Claim *claim, uint64_t elapsed_ns, Error *error);
+
+/* When nothing is outstanding any more. */
+void faults_look_last(Faults *faults, Reporter *reporter, Engine *engine, uint64_t elapsed_ns);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "worker/sampler.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "util/time.h"
+
+void sampler_init(Sampler *ret, Engine *engine, uint64_t interval_ns) {
+        memset(ret, 0, sizeof(*ret));
+        ret->engine = engine;
+        ret->interval_ns = interval_ns;
+        host_cpu_init(&ret->cpu);
+}
+
+void sampler_done(Sampler *sampler) {
+        host_cpu_done(&sampler->cpu);
+}
+
+void sampler_begin_phase(Sampler *sampler, uint32_t phase, uint64_t now_ns) {
+        sampler->phase = phase;
+        sampler->in_phase_ns = 0;
+        memset(&sampler->counters[sampler->before], 0, sizeof(sampler->counters[0]));
+        sampler_resume(sampler, now_ns);
+}
+
+void sampler_resume(Sampler *sampler, uint64_t now_ns) {
+        sampler->since_ns = now_ns;
+        sampler->running = true;
+        host_cpu_take_percent(&sampler->cpu);
+}
+
+void sampler_suspend(Sampler *sampler) {
+        sampler->running = false;
+}
+
+static bool sample_is_nothing(const Sample *sample) {
+        uint64_t n = sample->errors;
+
+        for (unsigned d = 0; d < N_DIRECTIONS; d++)
+                n |= sample->ios[d];
+        return n == 0 && sample->duration_ns == 0;
+}
+
+const Sample *sampler_take(Sampler *sampler, uint64_t now_ns) {
+        if (!sampler->running)
+                return NULL;
+
+        unsigned now = 1 - sampler->before;
+        engine_counters(sampler->engine, &sampler->counters[now]);
+
+        Sample *sample = &sampler->sample;
+        *sample = (Sample) {
+                .seq = sampler->seq,
+                .phase = sampler->phase,
+                .at_ns = time_realtime_ns(),
+                .elapsed_ns = sampler->elapsed_ns + (now_ns - sampler->since_ns),
+                .duration_ns = now_ns - sampler->since_ns,
+                .cpu_percent = host_cpu_take_percent(&sampler->cpu),
+                .temperature_c = NAN,
+        };
+        sample_set_difference(sample, &sampler->counters[now], &sampler->counters[sampler->before]);
+        engine_in_flight(sampler->engine, &sample->in_flight, &sample->oldest_ns);
+        if (sample_is_nothing(sample))
+                return NULL;
+
+        sampler->seq++;
+        sampler->elapsed_ns = sample->elapsed_ns;
+        sampler->in_phase_ns += sample->duration_ns;
+        sampler->since_ns = now_ns;
+        sampler->before = now;
+        return sample;
+}
+
+uint64_t sampler_deadline_ns(const Sampler *sampler) {
+        return sampler->since_ns + (sampler->interval_ns - sampler->in_phase_ns % sampler->interval_ns);
+}

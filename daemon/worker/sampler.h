@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Cuts the running time of a run into samples. Running time is the sum of the samples' durations:
+ * it stands still between phases and in pauses, and no sample spans either. The grid of a phase is its start
+ * plus whole intervals of running time; what ends off the grid (a phase, a pause, a late tick) makes a shorter or
+ * a longer sample, and the next one ends on the grid again.
+ */
+
+#include "engine/engine.h"
+#include "sample/sample.h"
+#include "worker/host-cpu.h"
+
+typedef struct Sampler {
+        Engine *engine; /* borrowed */
+        uint64_t interval_ns;
+        HostCpu cpu;
+
+        uint64_t seq;           /* of the next sample */
+        uint32_t phase;
+        uint64_t elapsed_ns;    /* running time of the run up to since_ns */
+        uint64_t in_phase_ns;   /* of the phase */
+        bool running;
+        uint64_t since_ns;      /* monotonic: where the sample under way began, while running */
+
+        Counters counters[2];   /* as of since_ns, and the ones being taken */
+        unsigned before;        /* index of the former */
+        Sample sample;
+} Sampler;
+
+/* Opens what it needs for the whole run. The struct is large: it lives on the heap. */
+void sampler_init(Sampler *ret, Engine *engine, uint64_t interval_ns);
+void sampler_done(Sampler *sampler);
+
+/* now_ns: monotonic, from before the engine starts or resumes, so that no completion precedes its sample. */
+void sampler_begin_phase(Sampler *sampler, uint32_t phase, uint64_t now_ns);
+void sampler_resume(Sampler *sampler, uint64_t now_ns);
+void sampler_suspend(Sampler *sampler);
+
+/*
+ * Ends the sample under way. NULL if none is, or if it is nothing at all: no time and no counts. Valid until the
+ * next call.
+ */
+const Sample *sampler_take(Sampler *sampler, uint64_t now_ns);
+
+/* Monotonic: when the sample under way reaches the grid. Only while running. */
+uint64_t sampler_deadline_ns(const Sampler *sampler);
