@@ -4,8 +4,6 @@
 /*
  * May this device be overwritten? Every reason against it is found and named. The
  * scans name the culprit; the exclusive open of device/claim.h is the proof.
- *
- * Roots for tests: the scans read /proc, /sys and /dev of the running system only.
  */
 
 #include "device/info.h"
@@ -25,12 +23,14 @@ typedef enum ReasonKind {
         REASON_SIGNATURE,    /* names type, label and where; overridable by erasing, the others are not */
         REASON_CHANGED,      /* another device came under the name between check and open */
         REASON_UNREADABLE,   /* could not be examined: names the errno */
+        REASON_UNCONFIRMED,  /* names the confirmation that is expected */
         N_REASON_KINDS,
 } ReasonKind;
 
 typedef struct Reason {
         ReasonKind kind;
-        char *text; /* for a person, without the device's path: "mounted at /mnt (process 1 sees it)" */
+        pid_t pid;  /* of REASON_OPENED and REASON_LOCKED; 0 where it cannot be told, and for the others */
+        char *text; /* for a person, escaped, without the device's path: "mounted at /mnt; unmount it first" */
 } Reason;
 
 typedef struct Reasons {
@@ -38,7 +38,13 @@ typedef struct Reasons {
         Reason *items;
 } Reasons;
 
+/* -ENOMEM. */
 int reasons_add(Reasons *reasons, ReasonKind kind, const char *format, ...) _printf_(3, 4);
+int reasons_add_process(Reasons *reasons, ReasonKind kind, pid_t pid, const char *format, ...) _printf_(4, 5);
+
+/* Takes over the text. */
+int reasons_move(Reasons *to, Reason *reason);
+bool reasons_have(const Reasons *reasons, ReasonKind kind);
 void reasons_clear(Reasons *reasons);
 #define _cleanup_reasons_ _cleanup_(reasons_clear)
 
@@ -46,7 +52,8 @@ void reasons_clear(Reasons *reasons);
  * Adds what can be told without opening the device: zoned, read-only, mounts (of it,
  * of its partitions, and of the disk if it is a partition), swap, holders, loop backing,
  * openers and lock holders other than ignore_pid (0: none; threads of one process
- * count as that process).
+ * count as that process). Openers and lock holders are told if they are seen twice a second apart, since udev
+ * looks at devices in passing; so this takes a second if there are any.
  */
 int device_check_usage(const DeviceInfo *info, pid_t ignore_pid, Reasons *reasons, Error *error);
 

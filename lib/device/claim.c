@@ -1,3 +1,269 @@
 /* SPDX-License-Identifier: MIT */
 
+/*
+ * The order: what it is, who uses it (from outside), the exclusive open, is that still the same
+ * device, the lock that keeps udev and disk tools away, what it holds, and whether the caller meant this one. Nothing
+ * is written, so a claim that fails has left no trace; erasing waits for claim_settle().
+ */
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "device/claim.h"
+#include "device/open.h"
+#include "device/related.h"
+#include "device/usage.h"
+#include "util/macro.h"
+#include "util/text.h"
+#include "util/time.h"
+
+#define OPEN_PATIENCE_NS (5 * NSEC_PER_SEC)
+
+/* udev locks a disk while it probes it. */
+#define LOCK_PATIENCE_NS (3 * NSEC_PER_SEC)
+#define LOCK_INTERVAL_NS (50 * NSEC_PER_MSEC)
+
+Claim *claim_free(Claim *claim) {
+        if (!claim)
+                return NULL;
+        fd_close(claim->fd);
+        device_info_free(claim->info);
+        reasons_clear(&claim->signatures);
+        free(claim);
+        return NULL;
+}
+
+/* "MODEL, SERIAL", escaped; "" if it has neither. */
+static char *describe_identity(const DeviceInfo *info) {
+        _cleanup_free_ char *model = text_escape(info->model ?: ""), *serial = text_escape(info->serial ?: "");
+        char *text;
+
+        if (!model || !serial)
+                return NULL;
+        if (asprintf(&text, "%s%s%s", model, info->model && info->serial ? ", " : "", serial) < 0)
+                return NULL;
+        return text;
+}
+
+/* All reasons in one line: "/dev/sda (MODEL, SERIAL): mounted at /; ...". */
+static int refuse(const DeviceInfo *info, const Reasons *reasons, Error *error) {
+        _cleanup_free_ char *identity = describe_identity(info), *text = NULL;
+        size_t size = 0;
+        FILE *file = open_memstream(&text, &size);
+
+        if (!file || !identity) {
+                if (file)
+                        fclose(file);
+                return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+        }
+        for (size_t i = 0; i < reasons->n; i++)
+                fprintf(file, "%s%s", i > 0 ? "; " : "", reasons->items[i].text);
+        if (fclose(file) != 0)
+                return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+        return error_set(error, ERROR_REFUSED, EPERM, "%s%s%s%s: %s", info->path,
+                         identity[0] ? " (" : "", identity, identity[0] ? ")" : "", text);
+}
+
+static int lock_patiently(int fd) {
+        const uint64_t end_ns = time_monotonic_ns() + LOCK_PATIENCE_NS;
+
+        while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+                if (errno == EINTR)
+                        continue;
+                if (errno != EWOULDBLOCK || time_monotonic_ns() >= end_ns)
+                        return -errno;
+                nanosleep(&(struct timespec) { .tv_nsec = (long) LOCK_INTERVAL_NS }, NULL);
+        }
+        return 0;
+}
+
+static int add_lock_holder(const DeviceInfo *info, Reasons *reasons) {
+        _cleanup_related_ Related related = {};
+        int r = related_read(&related, info);
+
+        if (r < 0)
+                return r;
+        r = usage_scan_locks(info, &related, getpid(), reasons);
+        if (r < 0 || reasons->n > 0)
+                return r;
+        return reasons_add(reasons, REASON_LOCKED, "locked by a process that no scan finds; find and end it");
+}
+
+/*
+ * Locks the whole disk: through the claim's own fd, or for a partition through *ret_disk_fd, which
+ * the caller closes after the checks. A reason is added if somebody keeps it locked.
+ */
+static int lock_disk(const Claim *claim, int *ret_disk_fd, Reasons *reasons, Error *error) {
+        const DeviceInfo *info = claim->info;
+        _cleanup_close_ int disk_fd = -EBADF;
+
+        if (info->partition > 0) {
+                _cleanup_free_ char *path = device_node_path(info->disk_name);
+                if (!path)
+                        return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+                disk_fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+                if (disk_fd < 0)
+                        return error_set(error, ERROR_FAILED, errno, "%s, the disk of %s, cannot be opened: %s",
+                                         path, info->path, strerror(errno));
+        }
+        int r = lock_patiently(disk_fd >= 0 ? disk_fd : claim->fd);
+        if (r == -EWOULDBLOCK)
+                r = add_lock_holder(info, reasons);
+        if (r < 0)
+                return error_set(error, ERROR_FAILED, -r, "%s cannot be locked: %s", info->path, strerror(-r));
+        *ret_disk_fd = TAKE_FD(disk_fd);
+        return 0;
+}
+
+/* Whether one of the confirmations names this device: its confirmation as it is, or as a person got to see it. */
+static int confirmation_fits(const char *expected, const char *const *confirmations) {
+        _cleanup_free_ char *utf8 = text_to_utf8(expected), *escaped = text_escape(expected);
+
+        if (!utf8 || !escaped)
+                return -ENOMEM;
+        for (const char *const *c = confirmations; c && *c; c++)
+                if (strcmp(*c, expected) == 0 || strcmp(*c, utf8) == 0 || strcmp(*c, escaped) == 0)
+                        return 1;
+        return 0;
+}
+
+/* As one word of a shell command: quoted if it has to be. */
+static char *shell_word(const char *text) {
+        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:+-/=@,";
+        _cleanup_free_ char *escaped = text_escape(text);
+        char *word;
+
+        if (!escaped)
+                return NULL;
+        if (escaped[0] != '\0' && escaped[strspn(escaped, plain)] == '\0')
+                return TAKE_PTR(escaped);
+
+        word = malloc(4 * strlen(escaped) + 3); /* ' becomes '\'' */
+        if (!word)
+                return NULL;
+        char *to = word;
+        *to++ = '\'';
+        for (const char *from = escaped; *from; from++)
+                to = *from == '\'' ? stpcpy(to, "'\\''") : (*to = *from, to + 1);
+        strcpy(to, "'");
+        return word;
+}
+
+static int check_confirmation(const DeviceInfo *info, const char *const *confirmations, Reasons *reasons) {
+        _cleanup_free_ char *expected = device_confirmation(info), *word = NULL;
+
+        if (!expected)
+                return -ENOMEM;
+        int r = confirmation_fits(expected, confirmations);
+        if (r != 0)
+                return r < 0 ? r : 0;
+        word = shell_word(expected);
+        if (!word)
+                return -ENOMEM;
+        return reasons_add(reasons, REASON_UNCONFIRMED, "%s; confirm with --confirm %s",
+                           confirmations && confirmations[0] ? "no confirmation given is this device's"
+                                                             : "not confirmed", word);
+}
+
+/* What it holds, and whether it is meant: told together, so that one more try is enough. */
+static int check_contents(Claim *claim, const ClaimRequest *request, Reasons *reasons, Error *error) {
+        _cleanup_reasons_ Reasons found = {};
+        int r = device_check_signatures(claim->info, claim->fd, &found, error);
+
+        if (r < 0)
+                return r;
+        for (size_t i = 0; r == 0 && i < found.n; i++) {
+                bool erasable = request->erase_existing && found.items[i].kind == REASON_SIGNATURE;
+                r = reasons_move(erasable ? &claim->signatures : reasons, found.items + i);
+        }
+        if (r == 0 && reasons_have(reasons, REASON_SIGNATURE))
+                r = reasons_add(reasons, REASON_SIGNATURE, "to wipe what it holds, start with --erase-existing");
+        if (r == 0)
+                r = check_confirmation(claim->info, request->confirmations, reasons);
+        return r < 0 ? error_set(error, ERROR_FAILED, -r, "out of memory") : 0;
+}
+
+static int claim_take(Claim *claim, const ClaimRequest *request, Error *error) {
+        _cleanup_reasons_ Reasons reasons = {};
+        _cleanup_close_ int disk_fd = -EBADF; /* closing it unlocks */
+        int r = device_check_usage(claim->info, getpid(), &reasons, error);
+
+        if (r < 0)
+                return r;
+        if (reasons.n > 0)
+                return refuse(claim->info, &reasons, error);
+
+        claim->fd = device_open_exclusive(claim->info, O_RDWR | O_DIRECT, OPEN_PATIENCE_NS, &reasons, error);
+        if (claim->fd < 0)
+                return claim->fd == -EBADF ? refuse(claim->info, &reasons, error) : claim->fd;
+
+        r = lock_disk(claim, &disk_fd, &reasons, error);
+        if (r < 0)
+                return r;
+        if (reasons.n == 0)
+                r = check_contents(claim, request, &reasons, error);
+        if (r < 0)
+                return r;
+        return reasons.n > 0 ? refuse(claim->info, &reasons, error) : 0;
+}
+
+int claim_new(Claim **ret, const ClaimRequest *request, Error *error) {
+        _cleanup_claim_ Claim *claim = malloc(sizeof(*claim));
+
+        if (!claim)
+                return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+        *claim = (Claim) { .fd = -EBADF };
+
+        int r = device_info_read(&claim->info, request->path, error);
+        if (r < 0)
+                return r;
+        if (geteuid() != 0)
+                return error_set(error, ERROR_NOT_PERMITTED, EPERM,
+                                 "%s: only root can open a device for a run and see who else uses it",
+                                 claim->info->path);
+        r = claim_take(claim, request, error);
+        if (r < 0)
+                return r;
+        *ret = TAKE_PTR(claim);
+        return 0;
+}
+
+int claim_settle(Claim *claim, Error *error) {
+        _cleanup_reasons_ Reasons reasons = {};
+        _cleanup_close_ int disk_fd = -EBADF;
+
+        if (claim->signatures.n == 0)
+                return 0;
+        int r = lock_disk(claim, &disk_fd, &reasons, error);
+        if (r < 0)
+                return r;
+        if (reasons.n > 0)
+                return refuse(claim->info, &reasons, error);
+        r = device_erase_signatures(claim->info, claim->fd, error);
+        if (r < 0)
+                return r;
+        reasons_clear(&claim->signatures);
+        return 0;
+}
+
+int claim_verify(const Claim *claim, Error *error) {
+        const DeviceInfo *info = claim->info;
+        DeviceState state;
+        int r = device_state_read(claim->fd, &state);
+
+        if (r < 0 || state.size_bytes == 0)
+                return error_set(error, ERROR_FAILED, ENODEV, "%s is gone", info->path);
+        if (state.read_only)
+                return error_set(error, ERROR_FAILED, EROFS, "%s has become read-only", info->path);
+        if (state.size_bytes != info->size_bytes)
+                return error_set(error, ERROR_FAILED, ESTALE,
+                                 "%s has changed its size from %" PRIu64 " to %" PRIu64 " bytes",
+                                 info->path, info->size_bytes, state.size_bytes);
+        if (info->diskseq != 0 && state.diskseq != info->diskseq)
+                return error_set(error, ERROR_FAILED, ESTALE, "%s is another device or medium than before", info->path);
+        return 0;
+}

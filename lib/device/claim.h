@@ -16,20 +16,24 @@ typedef struct ClaimRequest {
 
 typedef struct Claim {
         DeviceInfo *info;
-        int fd;      /* O_RDWR | O_EXCL | O_DIRECT | O_CLOEXEC, flock'ed LOCK_EX if it is the whole disk */
-        int disk_fd; /* a partition's whole disk, flock'ed; -EBADF otherwise, and after claim_settle() */
+        int fd; /* O_RDWR | O_EXCL | O_DIRECT | O_CLOEXEC, flock'ed LOCK_EX if it is the whole disk */
         Reasons signatures; /* found and to be erased; empty without erase_existing */
 } Claim;
 
 /*
- * Checks all of it and opens the device; writes nothing. Takes a second (two scans for
- * openers), up to 5 s while EBUSY is retried. May hang on a dead drive.
+ * Checks all of it and opens the device; writes nothing. Takes a second if there are openers (two scans), up
+ * to 5 s more while EBUSY is retried and 3 s while the disk is locked. May hang on a dead drive.
  * ERROR_REFUSED with all reasons in the message ("/dev/sda (MODEL, SERIAL): mounted at /; ..."), ERROR_NOT_FOUND,
  * ERROR_NOT_PERMITTED (not root). Needs CAP_SYS_ADMIN and CAP_SYS_PTRACE to see every process.
+ *
+ * Of a partition the whole disk is locked during the checks only, so that other partitions of it can be claimed.
  */
 int claim_new(Claim **ret, const ClaimRequest *request, Error *error);
 
-/* Erases what claim_new() found, if anything, and releases the whole disk's lock if the target is a partition. */
+/*
+ * Erases what claim_new() found, if anything; of a partition the whole disk is locked meanwhile. The first
+ * write to the device. Needs the same privileges.
+ */
 int claim_settle(Claim *claim, Error *error);
 
 /*

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "device/process.h"
+#include "device/sysfs.h"
+#include "util/cleanup.h"
+#include "util/parse.h"
+#include "util/text.h"
+
+typedef struct Walk {
+        ProcessHandler handler;
+        void *userdata;
+} Walk;
+
+static int visit(int dir_fd, const char *name, void *userdata) {
+        const Walk *walk = userdata;
+        uint64_t pid;
+
+        if (parse_u64_range(name, 1, INT32_MAX, &pid) < 0)
+                return 0;
+
+        _cleanup_close_ int proc_fd = sysfs_open(dir_fd, name);
+        if (proc_fd < 0)
+                return 0;
+        return walk->handler(proc_fd, (pid_t) pid, walk->userdata);
+}
+
+int process_foreach(ProcessHandler handler, void *userdata) {
+        Walk walk = { handler, userdata };
+
+        return sysfs_foreach(AT_FDCWD, "/proc", visit, &walk);
+}
+
+bool process_sees_all(void) {
+        struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {};
+
+        if (syscall(SYS_capget, &header, data) < 0)
+                return false;
+        return data[CAP_TO_INDEX(CAP_SYS_PTRACE)].effective & CAP_TO_MASK(CAP_SYS_PTRACE);
+}
+
+char *process_name(pid_t pid) {
+        _cleanup_free_ char *comm = NULL;
+        char path[64];
+
+        snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+        if (sysfs_read_text(AT_FDCWD, path, &comm) < 0)
+                return strdup("?");
+        return text_escape(comm);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* The processes of this machine, as far as /proc shows them. */
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * Called with each process and its directory in /proc. Processes come and go meanwhile: what has
+ * gone gives ENOENT or ESRCH there. A return other than 0 ends the walk and is returned.
+ */
+typedef int (*ProcessHandler)(int proc_fd, pid_t pid, void *userdata);
+int process_foreach(ProcessHandler handler, void *userdata);
+
+/*
+ * Whether this process may look into every other (CAP_SYS_PTRACE). What is denied all the same, a
+ * security module hides from everybody.
+ */
+bool process_sees_all(void);
+
+/* The program's name, escaped for a person; "?" if it cannot be told. NULL only if memory ran out. */
+char *process_name(pid_t pid);

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Uses of a device by the kernel itself. Most of them open it exclusively, so these scans only give the
+ * culprit a name; a loop device and an NVMe target do not, and here is all that stops them.
+ */
+
+#include <fcntl.h>
+#include <glob.h>
+#include <string.h>
+
+#include "device/sysfs.h"
+#include "device/usage.h"
+#include "util/macro.h"
+#include "util/text.h"
+
+typedef struct KernelScan {
+        const Related *related;
+        const RelatedDevice *device; /* being looked at */
+        Reasons *reasons;
+} KernelScan;
+
+/* "dm-3", with what the device mapper calls it. */
+static int visit_holder(int dir_fd, const char *name, void *userdata) {
+        const KernelScan *scan = userdata;
+        _cleanup_free_ char *path = NULL, *dm_name = NULL, *shown = NULL;
+
+        if (asprintf(&path, "%s/dm/name", name) < 0) {
+                path = NULL;
+                return -ENOMEM;
+        }
+        int r = sysfs_read_text(dir_fd, path, &dm_name);
+        if (r == -ENOMEM)
+                return r;
+        shown = text_escape(dm_name ?: "");
+        if (!shown)
+                return -ENOMEM;
+        return reasons_add(scan->reasons, REASON_HOLDER, "%sheld by %s%s%s%s; take that apart first",
+                           scan->device->subject, name, dm_name ? " (" : "", shown, dm_name ? ")" : "");
+}
+
+static int scan_holders(KernelScan *scan) {
+        for (size_t i = 0; i < scan->related->n; i++) {
+                scan->device = scan->related->items + i;
+                _cleanup_close_ int fd = related_open(scan->device);
+                int r = fd < 0 ? fd : sysfs_foreach(fd, "holders", visit_holder, scan);
+                if (r < 0 && r != -ENOENT)
+                        return r;
+        }
+        return 0;
+}
+
+static int scan_swap(const KernelScan *scan) {
+        _cleanup_fclose_ FILE *file = fopen("/proc/swaps", "re");
+        _cleanup_free_ char *line = NULL;
+        size_t size = 0;
+
+        if (!file)
+                return errno == ENOENT ? 0 : -errno; /* a kernel without swap */
+        while (getline(&line, &size, file) >= 0) {
+                if (line[0] != '/')
+                        continue; /* the heading */
+                line[strcspn(line, " \t\n")] = '\0';
+                const RelatedDevice *device = related_find_path(scan->related, line);
+                int r = device ? reasons_add(scan->reasons, REASON_SWAP, "%sin use as swap; swapoff /dev/%s first",
+                                             device->subject, device->name) : 0;
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/*
+ * Only a name below /dev is followed: other files that back loop devices may lie on a file system
+ * that does not answer, and a look at them would hang.
+ */
+static int visit_loop(int dir_fd, const char *name, void *userdata) {
+        const KernelScan *scan = userdata;
+        _cleanup_free_ char *path = NULL, *backing = NULL;
+
+        if (!sysfs_is_numbered(name, "loop"))
+                return 0;
+        if (asprintf(&path, "%s/loop/backing_file", name) < 0) {
+                path = NULL;
+                return -ENOMEM;
+        }
+        int r = sysfs_read_text(dir_fd, path, &backing);
+        if (r < 0)
+                return r == -ENOMEM ? r : 0;
+        if (strncmp(backing, "/dev/", strlen("/dev/")) != 0)
+                return 0;
+        const RelatedDevice *device = related_find_path(scan->related, backing);
+        if (!device)
+                return 0;
+        return reasons_add(scan->reasons, REASON_LOOP_BACKING, "%sthe backing of %s; losetup -d /dev/%s first",
+                           device->subject, name, name);
+}
+
+/* /sys/fs/btrfs/UUID/devices/NAME, a link to the block device: also of members that no mount names. */
+static int visit_btrfs(int dir_fd, const char *name, void *userdata) {
+        const KernelScan *scan = userdata;
+
+        for (size_t i = 0; i < scan->related->n; i++) {
+                const RelatedDevice *device = scan->related->items + i;
+                _cleanup_free_ char *path = NULL;
+                if (asprintf(&path, "%s/devices/%s", name, device->name) < 0) {
+                        path = NULL;
+                        return -ENOMEM;
+                }
+                if (faccessat(dir_fd, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+                        continue;
+                int r = reasons_add(scan->reasons, REASON_HOLDER, "%sa member of the mounted btrfs %s; unmount it first",
+                                    device->subject, name);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* Attributes that name the block device which an NVMe or SCSI target exports. */
+static const char *const export_patterns[] = {
+        "/sys/kernel/config/nvmet/subsystems/*/namespaces/*/device_path",
+        "/sys/kernel/config/target/core/*/*/udev_path",
+};
+
+static int scan_export(const KernelScan *scan, const char *attribute) {
+        _cleanup_free_ char *path = NULL;
+        int r = sysfs_read_text(AT_FDCWD, attribute, &path);
+
+        if (r < 0)
+                return r == -ENOMEM ? r : 0;
+        const RelatedDevice *device = related_find_path(scan->related, path);
+        if (!device)
+                return 0;
+
+        _cleanup_free_ char *shown = text_escape(attribute);
+        if (!shown)
+                return -ENOMEM;
+        return reasons_add(scan->reasons, REASON_HOLDER, "%sexported to other machines by %s; take that down first",
+                           device->subject, shown);
+}
+
+static int scan_exports(const KernelScan *scan) {
+        for (size_t i = 0; i < ELEMENTSOF(export_patterns); i++) {
+                _cleanup_(globfree) glob_t found = {};
+                int r = glob(export_patterns[i], GLOB_NOSORT, NULL, &found);
+                if (r == GLOB_NOSPACE)
+                        return -ENOMEM;
+                for (size_t j = 0; r == 0 && j < found.gl_pathc; j++) {
+                        int q = scan_export(scan, found.gl_pathv[j]);
+                        if (q < 0)
+                                return q;
+                }
+        }
+        return 0;
+}
+
+int usage_scan_kernel(const Related *related, Reasons *reasons) {
+        KernelScan scan = { .related = related, .reasons = reasons };
+        int r = scan_swap(&scan);
+
+        if (r < 0)
+                return r;
+        r = scan_holders(&scan);
+        if (r < 0)
+                return r;
+        r = sysfs_foreach(AT_FDCWD, "/sys/block", visit_loop, &scan);
+        if (r < 0)
+                return r;
+        r = sysfs_foreach(AT_FDCWD, "/sys/fs/btrfs", visit_btrfs, &scan);
+        if (r < 0 && r != -ENOENT)
+                return r;
+        return scan_exports(&scan);
+}
