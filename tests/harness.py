@@ -374,7 +374,8 @@ def process_state(pid: int) -> str:
 def process_status(pid: int, tid: int | None = None) -> dict[str, str]:
     """/proc/PID/status, or that of one of its threads."""
     path = f"/proc/{pid}/status" if tid is None else f"/proc/{pid}/task/{tid}/status"
-    return {key: value.strip() for key, _, value in (line.partition(":") for line in Path(path).read_text().splitlines())}
+    fields = (line.partition(":") for line in Path(path).read_text().splitlines())
+    return {key: value.strip() for key, _, value in fields}
 
 
 def process_threads(pid: int) -> list[int]:
@@ -430,7 +431,8 @@ class PrivateBus(Scratch):
         log = self._undo.enter_context(open(own / "log", "w"))
         try:
             self._process = subprocess.Popen(
-                ["dbus-daemon", f"--config-file={config}", "--nofork", "--nopidfile", "--nosyslog", "--print-address=1"],
+                ["dbus-daemon", f"--config-file={config}", "--nofork", "--nopidfile", "--nosyslog",
+                 "--print-address=1"],
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, start_new_session=True)  # fmt: skip
             self._undo.callback(self._end)
             if not self._process.stdout.readline():

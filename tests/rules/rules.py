@@ -26,10 +26,14 @@ COLUMNS_MAX = 120
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 
 # What has a safe form in lib/util or in the C library.
-BANNED_CALLS = re.compile(r"\b(strcpy|strcat|sprintf|vsprintf|gets|strtok|atoi|atol|atoll|atof|alloca|system|popen)\s*\(")
+BANNED_CALLS = re.compile(
+    r"\b(strcpy|strcat|sprintf|vsprintf|gets|strtok|atoi|atol|atoll|atof|alloca|system|popen)\s*\("
+)
 
 # The library reports; whether to log or to leave is for its callers to say.
-LIBRARY_SPEAKS = re.compile(r"\b(_?exit|abort|perror|syslog|sd_journal_\w+|printf|puts|warnx?|errx?)\s*\(|\bstderr\b|\bstdout\b")
+LIBRARY_SPEAKS = re.compile(
+    r"\b(_?exit|abort|perror|syslog|sd_journal_\w+|printf|puts|warnx?|errx?)\s*\(|\bstderr\b|\bstdout\b"
+)
 
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 

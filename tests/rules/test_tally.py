@@ -12,8 +12,8 @@ CASE = '<testcase name="{}">{}</testcase>'
 
 
 def tally(*reports):
-    done = subprocess.run(
-        [sys.executable, harness.SOURCE / "tests" / "tally.py", *reports], capture_output=True, text=True, check=True)  # fmt: skip
+    command = [sys.executable, harness.SOURCE / "tests" / "tally.py", *reports]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return tuple(map(int, done.stdout.split()))
 
 
