@@ -6,6 +6,8 @@
  * changes and never waits; the thread writes all that has come in one transaction, at least
  * once a second while there is something. If the database cannot be written (its disk is full, hung, locked),
  * what has come waits in memory, in order, is tried again every second, and the state says so.
+ *
+ * All functions are for the event loop's thread; all handlers are called from the event loop.
  */
 
 #include <systemd/sd-event.h>
@@ -13,6 +15,9 @@
 #include "store/store.h"
 
 typedef struct Database Database;
+
+/* Encoded samples of one run that may wait; beyond it the oldest go, and an event marks the gap. */
+#define DATABASE_WAITING_BYTES_MAX (64U * 1024U * 1024U)
 
 typedef struct DatabaseStatus {
         int error;           /* 0: all is written; else the negative errno of the last try */
@@ -22,7 +27,7 @@ typedef struct DatabaseStatus {
         uint64_t n_dropped;  /* samples, since the service began */
 } DatabaseStatus;
 
-/* Called in the event loop when the error in the status comes or goes. */
+/* Called when the error in the status comes or goes. */
 typedef void (*DatabaseStatusHandler)(Database *database, const DatabaseStatus *status, void *userdata);
 
 /*
@@ -34,18 +39,40 @@ int database_new(Database **ret, sd_event *event, const char *path, DatabaseStat
 /* The runs that the database held when it was opened (interrupted ones already marked), newest first; may be taken once. */
 void database_take_runs(Database *database, StoreRun **ret, size_t *ret_n);
 
-/* Writes what waits, for at most timeout_ns, and ends the thread. -ETIMEDOUT if something was left unwritten. */
+/*
+ * Writes what waits, for at most timeout_ns, and ends the thread. -ETIMEDOUT if something was left
+ * unwritten. Handlers that were not called by then never are, except that runs are released.
+ */
 int database_shutdown(Database *database, uint64_t timeout_ns);
 Database *database_free(Database *database);
+DEFINE_CLEANUP(Database *, database_free)
+#define _cleanup_database_ _cleanup_(database_freep)
 
 /* Copies the status. */
 void database_status(Database *database, DatabaseStatus *ret);
 
-/* New runs, all or none. The handler is called in the event loop, once, with the numbers or an error (a database that does not answer within 10 s: ERROR_UNREACHABLE). The StoreNewRun's strings, job and plan are borrowed until then. */
+/*
+ * New runs, all or none. The handler is called once, with the numbers or an error (a database that does
+ * not answer within 10 s: ERROR_UNREACHABLE; no run of that kind will be started then, whatever
+ * comes of it). It is not tried again: who starts a run waits for the answer.
+ *
+ * The thread may be stuck in the middle of it when the handler is told so. So the runs, and all they point to,
+ * are borrowed until release() is called: once, after the handler, in any case. On an error
+ * of this function itself neither is called.
+ */
 typedef void (*DatabaseRunsHandler)(const uint32_t *ids, size_t n, const Error *error, void *userdata);
-int database_insert_runs(Database *database, const StoreNewRun *runs, size_t n, DatabaseRunsHandler handler, void *userdata);
+typedef void (*DatabaseReleaseHandler)(void *userdata);
+int database_insert_runs(Database *database, const StoreNewRun *runs, size_t n, DatabaseRunsHandler handler,
+                         DatabaseReleaseHandler release, void *userdata);
 
-/* These copy what they are given and return at once. */
+/*
+ * Calls handler once, when all that was handed over before is written, at the latest after two seconds:
+ * so that what the bus tells can be read in the database, and a hung database hides nothing.
+ */
+typedef void (*DatabaseWrittenHandler)(void *userdata);
+int database_when_written(Database *database, DatabaseWrittenHandler handler, void *userdata);
+
+/* These copy what they are given and return at once. -ENOMEM. */
 int database_set_run_state(Database *database, uint32_t run, RunState state, int64_t at_ns);
 int database_set_phase_state(Database *database, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns);
 int database_add_sample(Database *database, uint32_t run, const Sample *sample);

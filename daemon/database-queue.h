@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * What waits for the database: changes in the order in which they came. No locking: the
+ * owner holds its lock around every call but change_write().
+ *
+ * The writer pins a batch at the front, writes it without the lock, and then settles it (written, so
+ * removed) or unpins it (not written, so it stays in place). Meanwhile others append.
+ */
+
+#include "store/store.h"
+
+typedef struct Change Change;
+
+/* Waiting samples of one run; exists while there are any. */
+typedef struct Quota Quota;
+
+typedef struct Queue {
+        Change *first, *last;
+        Quota *quotas;
+        uint64_t sample_bytes_max; /* encoded, of one run */
+        size_t n_pinned;           /* the first so many */
+        uint64_t n_changes;
+        uint64_t bytes;
+        uint64_t n_pushed;  /* ever */
+        uint64_t n_settled; /* ever: written, or dropped */
+        uint64_t n_dropped; /* samples, ever: for want of room, or because they could never be written */
+} Queue;
+
+void queue_init(Queue *queue, uint64_t sample_bytes_max);
+void queue_clear(Queue *queue);
+
+/* All of these copy; -ENOMEM. */
+int queue_push_run_state(Queue *queue, uint32_t run, RunState state, int64_t at_ns);
+int queue_push_phase_state(Queue *queue, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns);
+int queue_push_event(Queue *queue, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind, const char *detail);
+int queue_push_errno(Queue *queue, uint32_t run, const EngineErrno *errnum);
+
+/*
+ * Beyond sample_bytes_max the run's oldest waiting samples go. In their place an event remains that tells
+ * which seconds are missing.
+ */
+int queue_push_sample(Queue *queue, uint32_t run, const Sample *sample);
+
+/* Pins changes at the front, at least one and at most about max_bytes; returns the first of them, NULL if the queue is empty. */
+Change *queue_pin(Queue *queue, uint64_t max_bytes);
+Change *change_next_pinned(Change *change);
+void queue_settle(Queue *queue);
+void queue_unpin(Queue *queue);
+
+/* Takes one pinned change out, unwritten: one that the database will never accept. The others are unpinned. */
+void queue_reject(Queue *queue, Change *change);
+
+/* Writes one change, in the store's open transaction. scratch: room for a decoded sample. */
+int change_write(const Change *change, Store *store, Sample *scratch, Error *error);
+
+/* The run that it belongs to. */
+uint32_t change_run(const Change *change);

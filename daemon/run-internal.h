@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* Between run.c (the run itself) and run-messages.c (what its worker says) only. */
+
+#include "run.h"
+
+struct Run {
+        Database *database;
+        const RunObserver *observer;
+        void *userdata;
+
+        uint32_t id;
+        RunState state;
+        RunState announced;
+        char *job_name, *label, *device_path, *model, *serial;
+        uint32_t major, minor;
+        uint64_t size_bytes;
+        uint64_t planned_ns;
+        size_t n_phases;
+        char **phases; /* names, NULL-terminated; NULL for a run from the database */
+        char *phase_name; /* of the current or last one, or NULL */
+        uint32_t phase;
+        char **notices;
+        bool new; /* of this service's life time */
+        RunProgress progress;
+
+        /* While there is a worker. */
+        WorkerProcess *worker;
+        bool started;
+        bool in_phase;
+        uint32_t next_phase;
+        uint64_t next_seq;
+        unsigned n_events_since_sample;
+        unsigned n_errnos;
+        int errnos[ENGINE_N_ERRNOS_MAX];
+        bool stop_asked;  /* by a user: then it is stopped, whatever else */
+        bool interrupting;
+        bool finished;
+        Outcome outcome;
+        char *outcome_detail;
+};
+
+/* The worker's handlers from run_go() on. */
+extern const WorkerHandlers run_worker_handlers;
+
+/* To the database now, announced when written. False if the run may not go there. */
+bool run_set_state(Run *run, RunState state);
+
+/* An event as of then, in the worker's words. */
+void run_record_at(Run *run, int64_t at_ns, EventKind kind, const char *detail);
+
+/* What the worker said last decides about the run's end. */
+void run_end(Run *run, const WorkerEnd *end);

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * What a worker says while its run goes on. The worker shares a process with whatever a hostile
+ * device made of it, so everything is held against what can be: sequence numbers go on by one, running
+ * time is the sum of the durations, phases come in order, states follow the table. The first thing that does not
+ * fit ends the worker. Numbers stay within what the database can hold.
+ */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "run-internal.h"
+#include "util/macro.h"
+#include "util/time.h"
+
+/* Of the worker's events: more than these between two samples are no news any more. */
+#define N_EVENTS_A_SAMPLE_MAX 64
+#define DETAIL_BYTES_MAX 1024
+
+static bool fits_database(uint64_t value) {
+        return value <= INT64_MAX;
+}
+
+static int run_note_event(Run *run) {
+        return ++run->n_events_since_sample > N_EVENTS_A_SAMPLE_MAX ? -EBADMSG : 0;
+}
+
+static void run_note_lost(Run *run, const char *what, int r) {
+        if (r < 0)
+                log_error("run %" PRIu32 ": a %s is lost: %s", run->id, what, strerror(-r));
+}
+
+static int run_on_started(Run *run, Message *message) {
+        if (run->started || !run_set_state(run, RUN_RUNNING))
+                return -EBADMSG;
+
+        run->started = true;
+        run_record(run, EVENT_STARTED, "%s%s%s%s%s", run->device_path, *run->model ? ", " : "", run->model,
+                   *run->serial ? ", serial " : "", run->serial);
+        return 0;
+}
+
+static void run_record_phase(Run *run, const Message *message, const char *what) {
+        char *detail;
+
+        if (asprintf(&detail, "%" PRIu32 " '%s' %s", run->phase, run->phases[run->phase], what) < 0)
+                return;
+        run_record_at(run, message->phase.at_ns, EVENT_PHASE, detail);
+        free(detail);
+}
+
+static int run_on_phase_started(Run *run, const Message *message) {
+        uint32_t index = message->phase.index;
+
+        if (run->in_phase || index < run->next_phase || index >= run->n_phases)
+                return -EBADMSG;
+
+        char *name = strdup(run->phases[index]);
+        if (!name)
+                return -ENOMEM;
+        free(run->phase_name);
+        run->phase_name = name;
+        run->phase = index;
+        run->next_phase = index + 1;
+        run->in_phase = true;
+
+        run_note_lost(run, "phase's beginning",
+                      database_set_phase_state(run->database, run->id, index, PHASE_RUNNING, message->phase.at_ns));
+        run_record_phase(run, message, "begins");
+        run->observer->changed(run, RUN_CHANGE_PHASE, run->userdata);
+        return 0;
+}
+
+static int run_on_phase_ended(Run *run, const Message *message) {
+        bool done = message->phase.mark == PHASE_MARK_DONE;
+
+        if (!run->in_phase || message->phase.index != run->phase)
+                return -EBADMSG;
+
+        run->in_phase = false;
+        run_note_lost(run, "phase's end",
+                      database_set_phase_state(run->database, run->id, run->phase, done ? PHASE_DONE : PHASE_STOPPED,
+                                               message->phase.at_ns));
+        run_record_phase(run, message, done ? "is done" : "is stopped");
+        return 0;
+}
+
+static int run_on_phase(Run *run, Message *message) {
+        if (!run->started)
+                return -EBADMSG;
+        return message->phase.mark == PHASE_MARK_STARTED ? run_on_phase_started(run, message)
+                                                         : run_on_phase_ended(run, message);
+}
+
+static bool sample_follows(const Run *run, const Sample *sample) {
+        uint64_t elapsed_ns;
+
+        if (!run->in_phase || sample->seq != run->next_seq || sample->phase != run->phase)
+                return false;
+        if (__builtin_add_overflow(run->progress.elapsed_ns, sample->duration_ns, &elapsed_ns) ||
+            sample->elapsed_ns != elapsed_ns)
+                return false;
+
+        for (unsigned d = 0; d < N_DIRECTIONS; d++)
+                if (!fits_database(sample->ios[d]) || !fits_database(sample->bytes[d]))
+                        return false;
+        return fits_database(sample->errors) && fits_database(elapsed_ns) && fits_database(sample->oldest_ns);
+}
+
+static double sample_iops(const Sample *sample) {
+        double ios = 0;
+
+        for (unsigned d = 0; d < N_DIRECTIONS; d++)
+                ios += (double) sample->ios[d];
+        return sample->duration_ns > 0 ? ios * (double) NSEC_PER_SEC / (double) sample->duration_ns : 0;
+}
+
+static int run_on_sample(Run *run, Message *message) {
+        const Sample *sample = message->sample;
+
+        if (!sample_follows(run, sample))
+                return -EBADMSG;
+
+        run_note_lost(run, "sample", database_add_sample(run->database, run->id, sample));
+        run->next_seq++;
+        run->n_events_since_sample = 0;
+        run->progress = (RunProgress){
+                .elapsed_ns = sample->elapsed_ns,
+                .iops = sample_iops(sample),
+                .in_flight = sample->in_flight,
+                .oldest_ns = sample->oldest_ns,
+        };
+        return 0;
+}
+
+static bool run_knows_errno(const Run *run, int errnum) {
+        for (unsigned i = 0; i < run->n_errnos; i++)
+                if (run->errnos[i] == errnum)
+                        return true;
+        return false;
+}
+
+static int run_on_errno(Run *run, Message *message) {
+        const EngineErrno *errnum = &message->errnum;
+
+        if (!run->started || errnum->errnum <= 0 || errnum->errnum > 4095 || !fits_database(errnum->count) ||
+            !fits_database(errnum->first_offset) || !fits_database(errnum->last_offset))
+                return -EBADMSG;
+
+        if (!run_knows_errno(run, errnum->errnum)) {
+                if (run->n_errnos == ELEMENTSOF(run->errnos))
+                        return -EBADMSG;
+                run->errnos[run->n_errnos++] = errnum->errnum;
+                run_record(run, EVENT_ERROR, "%s (%s) first at offset %" PRIu64, errno_name(errnum->errnum),
+                           strerror(errnum->errnum), errnum->first_offset);
+        }
+
+        run_note_lost(run, "count of errors", database_set_errno(run->database, run->id, errnum));
+        return run_note_event(run);
+}
+
+static const EventKind occurrence_events[N_OCCURRENCES] = {
+        [OCCURRENCE_PAUSED] = EVENT_PAUSED,
+        [OCCURRENCE_RESUMED] = EVENT_RESUMED,
+        [OCCURRENCE_STALLED] = EVENT_STALLED,
+        [OCCURRENCE_RECOVERED] = EVENT_RECOVERED,
+        [OCCURRENCE_READ_ONLY] = EVENT_READ_ONLY,
+        [OCCURRENCE_STOPPING] = EVENT_STOPPING,
+};
+
+static int run_on_event(Run *run, Message *message) {
+        Occurrence kind = message->event.kind;
+
+        if (!run->started && kind != OCCURRENCE_STOPPING)
+                return -EBADMSG;
+        if (kind == OCCURRENCE_PAUSED && !run_set_state(run, RUN_PAUSED))
+                return -EBADMSG;
+        if (kind == OCCURRENCE_RESUMED && !run_set_state(run, RUN_RUNNING))
+                return -EBADMSG;
+        if (kind == OCCURRENCE_PAUSED)
+                run->progress.iops = 0;
+
+        char *detail = message->event.detail;
+        if (detail && strlen(detail) > DETAIL_BYTES_MAX)
+                detail[DETAIL_BYTES_MAX] = '\0';
+        run_record_at(run, message->event.at_ns, occurrence_events[kind], detail ? detail : "");
+        return run_note_event(run);
+}
+
+static int run_on_finished(Run *run, Message *message) {
+        run->finished = true;
+        run->outcome = message->finished.outcome;
+        run->outcome_detail = TAKE_PTR(message->finished.detail);
+        return 0;
+}
+
+static int (*const message_handlers[N_MESSAGE_TYPES])(Run *run, Message *message) = {
+        [MESSAGE_STARTED] = run_on_started,
+        [MESSAGE_PHASE] = run_on_phase,
+        [MESSAGE_SAMPLE] = run_on_sample,
+        [MESSAGE_ERRNO] = run_on_errno,
+        [MESSAGE_EVENT] = run_on_event,
+        [MESSAGE_FINISHED] = run_on_finished,
+};
+
+static int on_message(WorkerProcess *worker, Message *message, void *userdata) {
+        Run *run = userdata;
+
+        /* Nothing follows the end; and what only we say has no handler. */
+        if (run->finished || !message_handlers[message->type])
+                return -EBADMSG;
+        return message_handlers[message->type](run, message);
+}
+
+static void on_ended(WorkerProcess *worker, const WorkerEnd *end, void *userdata) {
+        run_end(userdata, end);
+}
+
+const WorkerHandlers run_worker_handlers = {
+        .message = on_message,
+        .ended = on_ended,
+};

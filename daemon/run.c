@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "run-internal.h"
+#include "util/time.h"
+
+/* --- beginning and end --- */
+
+static char *strdup_or_empty(const char *s) {
+        return strdup(s ? s : "");
+}
+
+static char *string_or_empty(char **s) {
+        return *s ? TAKE_PTR(*s) : strdup("");
+}
+
+static bool run_has_strings(const Run *run) {
+        return run->job_name && run->label && run->device_path && run->model && run->serial;
+}
+
+int run_new_stored(Run **ret, Database *database, const RunObserver *observer, void *userdata, StoreRun *stored) {
+        _cleanup_run_ Run *run = calloc(1, sizeof(*run));
+        if (!run)
+                return -ENOMEM;
+
+        *run = (Run){
+                .database = database,
+                .observer = observer,
+                .userdata = userdata,
+                .id = stored->id,
+                .state = stored->state,
+                .announced = stored->state,
+                .job_name = string_or_empty(&stored->name),
+                .label = string_or_empty(&stored->label),
+                .device_path = string_or_empty(&stored->device_path),
+                .model = string_or_empty(&stored->model),
+                .serial = string_or_empty(&stored->serial),
+                .size_bytes = stored->size_bytes,
+                .planned_ns = stored->has_planned_time ? stored->planned_ns : 0,
+                .phase_name = TAKE_PTR(stored->phase_name),
+                .progress = { .elapsed_ns = stored->elapsed_ns },
+        };
+        if (!run_has_strings(run))
+                return -ENOMEM;
+
+        *ret = TAKE_PTR(run);
+        return 0;
+}
+
+static int run_copy_phases(Run *run, const Job *job) {
+        run->phases = calloc(job->n_phases + 1, sizeof(char *));
+        if (!run->phases)
+                return -ENOMEM;
+
+        for (; run->n_phases < job->n_phases; run->n_phases++) {
+                run->phases[run->n_phases] = strdup(job->phases[run->n_phases].name);
+                if (!run->phases[run->n_phases])
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+int run_new(Run **ret, Database *database, const RunObserver *observer, void *userdata, uint32_t id,
+            const StoreNewRun *inserted, char **notices) {
+        _cleanup_run_ Run *run = calloc(1, sizeof(*run));
+        if (!run)
+                return -ENOMEM;
+
+        *run = (Run){
+                .database = database,
+                .observer = observer,
+                .userdata = userdata,
+                .id = id,
+                .state = RUN_QUEUED,
+                .announced = RUN_QUEUED,
+                .job_name = strdup_or_empty(inserted->job->name),
+                .label = strdup_or_empty(inserted->label),
+                .device_path = strdup_or_empty(inserted->device->path),
+                .model = strdup_or_empty(inserted->device->model),
+                .serial = strdup_or_empty(inserted->device->serial),
+                .major = inserted->device->major,
+                .minor = inserted->device->minor,
+                .size_bytes = inserted->device->size_bytes,
+                .new = true,
+        };
+        if (!plan_total_time(inserted->plan, &run->planned_ns))
+                run->planned_ns = 0;
+        if (!run_has_strings(run) || run_copy_phases(run, inserted->job) < 0)
+                return -ENOMEM;
+
+        run->notices = notices;
+        *ret = TAKE_PTR(run);
+        return 0;
+}
+
+Run *run_free(Run *run) {
+        if (run->worker)
+                worker_process_abandon(run->worker, false);
+        free(run->job_name);
+        free(run->label);
+        free(run->device_path);
+        free(run->model);
+        free(run->serial);
+        free(run->phase_name);
+        strv_free(run->phases);
+        strv_free(run->notices);
+        free(run->outcome_detail);
+        free(run);
+        return NULL;
+}
+
+/* --- recording --- */
+
+void run_record_at(Run *run, int64_t at_ns, EventKind kind, const char *detail) {
+        int r = database_add_event(run->database, run->id, at_ns, run->progress.elapsed_ns, kind, detail);
+        if (r < 0)
+                log_error("run %" PRIu32 ": event '%s' is lost: %s", run->id, event_kind_name(kind), strerror(-r));
+        run->observer->event(run, kind, detail, run->userdata);
+}
+
+void run_record(Run *run, EventKind kind, const char *format, ...) {
+        char *detail;
+        va_list args;
+
+        va_start(args, format);
+        int r = vasprintf(&detail, format, args);
+        va_end(args);
+        if (r < 0)
+                return;
+        run_record_at(run, time_realtime_ns(), kind, detail);
+        free(detail);
+}
+
+typedef struct Announcement {
+        Run *run;
+        RunState state;
+} Announcement;
+
+static void run_announce(void *userdata) {
+        _cleanup_free_ Announcement *announcement = userdata;
+        Run *run = announcement->run;
+
+        if (run->announced == announcement->state)
+                return;
+        run->announced = announcement->state;
+        log_info("run %" PRIu32 " on %s is %s", run->id, run->device_path, run_state_name(run->announced));
+        run->observer->changed(run, RUN_CHANGE_STATE, run->userdata);
+}
+
+static void run_announce_when_written(Run *run) {
+        Announcement now = { run, run->state }, *announcement = malloc(sizeof(*announcement));
+
+        if (announcement) {
+                *announcement = now;
+                if (database_when_written(run->database, run_announce, announcement) >= 0)
+                        return;
+                free(announcement);
+        }
+
+        /* Without memory to wait: early, rather than never. */
+        run->announced = run->state;
+        run->observer->changed(run, RUN_CHANGE_STATE, run->userdata);
+}
+
+bool run_set_state(Run *run, RunState state) {
+        if (!run_state_may_become(run->state, state))
+                return false;
+
+        run->state = state;
+        int r = database_set_run_state(run->database, run->id, state, time_realtime_ns());
+        if (r < 0)
+                log_error("run %" PRIu32 ": its state '%s' is lost: %s", run->id, run_state_name(state), strerror(-r));
+        run_announce_when_written(run);
+        return true;
+}
+
+/* --- the end --- */
+
+typedef struct Ending {
+        RunState state;
+        EventKind kind;
+} Ending;
+
+static const Ending endings[N_OUTCOMES] = {
+        [OUTCOME_DONE] = { RUN_DONE, EVENT_FINISHED },
+        [OUTCOME_STOPPED] = { RUN_STOPPED, EVENT_FINISHED },
+        [OUTCOME_FAILED] = { RUN_FAILED, EVENT_FINISHED },
+        [OUTCOME_LOST] = { RUN_LOST, EVENT_LOST },
+};
+
+/* The worker said how it ended: believed, even if the process then stumbled. */
+static void run_end_as_told(Run *run) {
+        const char *detail = run->outcome_detail ? run->outcome_detail : "";
+        RunState state = endings[run->outcome].state;
+
+        if (run->outcome == OUTCOME_STOPPED && run->interrupting && !run->stop_asked) {
+                run_record(run, EVENT_OUTAGE, "the service was stopped");
+                state = RUN_INTERRUPTED;
+        } else
+                run_record(run, endings[run->outcome].kind, "%s%s%s", run_state_name(state), *detail ? ": " : "", detail);
+
+        if (!run_set_state(run, state))
+                run_set_state(run, RUN_FAILED);
+}
+
+static void run_end_in_failure(Run *run, const char *reason) {
+        run_record(run, EVENT_FINISHED, "failed: %s", reason);
+        run_set_state(run, RUN_FAILED);
+}
+
+static void run_end_untold(Run *run, const WorkerEnd *end) {
+        char reason[128];
+
+        if (end->fault) {
+                snprintf(reason, sizeof(reason), "the worker was killed: %s", end->fault);
+                run_end_in_failure(run, reason);
+        } else if (end->exited) {
+                snprintf(reason, sizeof(reason), "the worker ended without a word, with exit status %d", end->status);
+                run_end_in_failure(run, reason);
+        } else {
+                run_record(run, EVENT_OUTAGE, "the worker was killed by signal %d (SIG%s)", end->status,
+                           sigabbrev_np(end->status) ?: "?");
+                run_set_state(run, RUN_INTERRUPTED);
+        }
+}
+
+/* A worker that did not come to the end of its phase has left it open. */
+static void run_close_phase(Run *run) {
+        if (run->in_phase)
+                (void) database_set_phase_state(run->database, run->id, run->phase, PHASE_STOPPED, time_realtime_ns());
+        run->in_phase = false;
+}
+
+void run_end(Run *run, const WorkerEnd *end) {
+        run->worker = NULL;
+        run->progress.iops = 0;
+        run->progress.in_flight = 0;
+        run->progress.oldest_ns = 0;
+
+        run_close_phase(run);
+        if (run->finished)
+                run_end_as_told(run);
+        else
+                run_end_untold(run, end);
+        run->observer->ended(run, run->userdata);
+}
+
+/* --- commands --- */
+
+static int run_send(Run *run, MessageType type, Error *error) {
+        int r = worker_process_send(run->worker, &(Message){ .type = type });
+        if (r < 0)
+                return error_set(error, ERROR_FAILED, -r, "run %" PRIu32 ": its worker cannot be told: %s", run->id, strerror(-r));
+        return 0;
+}
+
+void run_go(Run *run, WorkerProcess *worker, uint64_t run_tag, uint64_t seed) {
+        Message go = { .type = MESSAGE_GO, .go = { .run = run->id, .run_tag = run_tag, .seed = seed } };
+
+        run->worker = worker;
+        worker_process_set_handlers(worker, &run_worker_handlers, run);
+
+        int r = worker_process_send(worker, &go);
+        if (r < 0)
+                log_warning("run %" PRIu32 ": cannot tell its worker to go: %s", run->id, strerror(-r)); /* its end will tell why */
+}
+
+int run_pause(Run *run, Error *error) {
+        if (run->state == RUN_PAUSED)
+                return 0;
+        if (run->state != RUN_RUNNING || !run->worker || run->finished)
+                return error_set(error, ERROR_FAILED, EBUSY, "run %" PRIu32 " is %s: only a running one can be paused",
+                                 run->id, run_state_name(run->state));
+        return run_send(run, MESSAGE_PAUSE, error);
+}
+
+int run_resume(Run *run, Error *error) {
+        /* Also while it still drains towards its pause. */
+        if ((run->state != RUN_PAUSED && run->state != RUN_RUNNING) || !run->worker || run->finished)
+                return error_set(error, ERROR_FAILED, EBUSY, "run %" PRIu32 " is %s: only a paused one can be resumed",
+                                 run->id, run_state_name(run->state));
+        return run_send(run, MESSAGE_RESUME, error);
+}
+
+int run_stop(Run *run, uint32_t *ret_n_pending, Error *error) {
+        uint32_t n_pending = run->progress.in_flight;
+
+        if (run->worker && !run->finished) {
+                int r = run_send(run, MESSAGE_STOP, error);
+                if (r < 0)
+                        return r;
+                run->stop_asked = true;
+        } else if (!run->worker && !run_state_is_final(run->state)) {
+                run_record(run, EVENT_FINISHED, "stopped while it was %s", run_state_name(run->state));
+                run_set_state(run, RUN_STOPPED);
+        }
+
+        *ret_n_pending = n_pending;
+        return 0;
+}
+
+void run_interrupt(Run *run) {
+        run->interrupting = true;
+        if (run->worker && !run->finished)
+                (void) run_send(run, MESSAGE_STOP, NULL); /* a worker that hears nothing is abandoned */
+}
+
+void run_abandon(Run *run) {
+        worker_process_abandon(TAKE_PTR(run->worker), false);
+        run_close_phase(run);
+        if (run->finished)
+                run_end_as_told(run);
+        else {
+                run_record(run, EVENT_OUTAGE, "the service was stopped while %" PRIu32 " I/Os were pending",
+                           run->progress.in_flight);
+                run_set_state(run, RUN_INTERRUPTED);
+        }
+        run->observer->ended(run, run->userdata);
+}
+
+/* --- what it is --- */
+
+uint32_t run_id(const Run *run) {
+        return run->id;
+}
+
+RunState run_state(const Run *run) {
+        return run->announced;
+}
+
+const char *run_job_name(const Run *run) {
+        return run->job_name;
+}
+
+const char *run_label(const Run *run) {
+        return run->label;
+}
+
+const char *run_device_path(const Run *run) {
+        return run->device_path;
+}
+
+const char *run_model(const Run *run) {
+        return run->model;
+}
+
+const char *run_serial(const Run *run) {
+        return run->serial;
+}
+
+uint64_t run_size_bytes(const Run *run) {
+        return run->size_bytes;
+}
+
+const char *run_phase_name(const Run *run) {
+        return run->phase_name ? run->phase_name : "";
+}
+
+uint32_t run_phase_index(const Run *run) {
+        return run->phase;
+}
+
+uint64_t run_planned_ns(const Run *run) {
+        return run->planned_ns;
+}
+
+RunProgress run_progress(const Run *run) {
+        return run->progress;
+}
+
+const char *const *run_notices(const Run *run) {
+        static const char *const none[] = { NULL };
+        return run->notices ? (const char *const *) run->notices : none;
+}
+
+bool run_is_current(const Run *run) {
+        return run->new || !run_state_is_final(run->state);
+}
+
+bool run_has_worker(const Run *run) {
+        return run->worker;
+}
+
+bool run_holds_device(const Run *run, uint32_t major, uint32_t minor) {
+        return run->worker && run->major == major && run->minor == minor;
+}

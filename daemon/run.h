@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * One run: what the bus tells of it, its worker while it has one, and its path through the
+ * states. Every change of state goes to the database first; the bus learns of it when it is written (or
+ * after two seconds, if the database hangs), so that who reads the file then finds no older state there.
+ */
+
+#include "database.h"
+#include "run/state.h"
+#include "worker-process.h"
+
+typedef struct Run Run;
+
+typedef enum RunChange {
+        RUN_CHANGE_STATE,
+        RUN_CHANGE_PHASE,
+} RunChange;
+
+/* Told by every run; `changed` and `event` when it is to be announced, `ended` when the worker has gone. Never NULL. */
+typedef struct RunObserver {
+        void (*changed)(Run *run, RunChange change, void *userdata);
+        void (*event)(Run *run, EventKind kind, const char *detail, void *userdata);
+        void (*ended)(Run *run, void *userdata);
+} RunObserver;
+
+/* Newest sample; zeros before the first. */
+typedef struct RunProgress {
+        uint64_t elapsed_ns;
+        double iops; /* all directions */
+        uint32_t in_flight;
+        uint64_t oldest_ns;
+} RunProgress;
+
+/* From the database. stored is taken apart: its strings move. */
+int run_new_stored(Run **ret, Database *database, const RunObserver *observer, void *userdata, StoreRun *stored);
+
+/* Queued, as just inserted under id. Copies what it needs. notices are taken over (NULL-terminated, or NULL) on success. */
+int run_new(Run **ret, Database *database, const RunObserver *observer, void *userdata, uint32_t id,
+            const StoreNewRun *inserted, char **notices);
+Run *run_free(Run *run);
+DEFINE_CLEANUP(Run *, run_free)
+#define _cleanup_run_ _cleanup_(run_freep)
+
+/* Takes the worker over, which has reported and is told to go. */
+void run_go(Run *run, WorkerProcess *worker, uint64_t run_tag, uint64_t seed);
+
+uint32_t run_id(const Run *run);
+RunState run_state(const Run *run); /* as announced */
+const char *run_job_name(const Run *run);
+const char *run_label(const Run *run);  /* "" for none, as those below */
+const char *run_device_path(const Run *run);
+const char *run_model(const Run *run);
+const char *run_serial(const Run *run);
+uint64_t run_size_bytes(const Run *run);
+const char *run_phase_name(const Run *run);
+uint32_t run_phase_index(const Run *run);
+uint64_t run_planned_ns(const Run *run); /* 0: not known */
+RunProgress run_progress(const Run *run);
+const char *const *run_notices(const Run *run); /* NULL-terminated */
+
+/* Of this service's life time, or not final: worth listing. */
+bool run_is_current(const Run *run);
+
+bool run_has_worker(const Run *run);
+
+/* Whether it has a worker on that very device. */
+bool run_holds_device(const Run *run, uint32_t major, uint32_t minor);
+
+/*
+ * Commands. They return at once; the state tells when it has happened. ERROR_FAILED in a state that does not
+ * allow it. Pausing a paused run and resuming a running one change nothing.
+ */
+int run_pause(Run *run, Error *error);
+int run_resume(Run *run, Error *error);
+
+/* Tells how many I/Os are still pending. A run without a worker that is not final is stopped here and now. */
+int run_stop(Run *run, uint32_t *ret_n_pending, Error *error);
+
+/* The service is stopping: the worker is told to stop, and the run is interrupted when it has. */
+void run_interrupt(Run *run);
+
+/* It did not stop in time (its device hangs, say): interrupted now, and the worker left to itself. */
+void run_abandon(Run *run);
+
+/* An event in the database and on the bus, now. */
+void run_record(Run *run, EventKind kind, const char *format, ...) _printf_(3, 4);
