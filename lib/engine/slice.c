@@ -240,8 +240,10 @@ static unsigned wait_count(const Slice *s) {
         return MAX(n, 1U);
 }
 
-static uint64_t wait_timeout(const Slice *s, uint64_t left_ns, unsigned n) {
-        return MIN(n > 1 ? WAIT_SEVERAL_TIMEOUT_NS : WAIT_TIMEOUT_NS, MAX(left_ns, NSEC_PER_USEC));
+static uint64_t wait_timeout(uint64_t left_ns, unsigned n) {
+        uint64_t timeout_ns = n > 1 ? WAIT_SEVERAL_TIMEOUT_NS : WAIT_TIMEOUT_NS;
+
+        return MIN(timeout_ns, left_ns);
 }
 
 static void back_off(Slice *s) {
@@ -253,7 +255,7 @@ static void back_off(Slice *s) {
 /* Submits, and waits unless there is more to submit. False if the ring is of no use any more. */
 static bool exchange(Slice *s, bool more, uint64_t left_ns) {
         unsigned n = more ? 0 : wait_count(s);
-        int r = ring_submit_and_wait(s->ring, n, wait_timeout(s, left_ns, n));
+        int r = ring_submit_and_wait(s->ring, n, wait_timeout(left_ns, n));
 
         if (r == -EAGAIN || r == -EBUSY)
                 s->n_failures = FAILURE_STREAK_MAX;

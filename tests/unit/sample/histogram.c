@@ -3,6 +3,7 @@
 #include "sample/histogram.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "unit.h"
@@ -22,10 +23,10 @@ START_TEST(every_value_lies_within_its_bucket) {
                 uint64_t value = hash_mix64(i) >> (i % 64);
                 unsigned bucket = histogram_bucket(value);
 
-                ck_assert_uint_lt(bucket, HISTOGRAM_N_BUCKETS);
-                ck_assert(histogram_bucket_floor(bucket) <= value);
-                if (bucket + 1 < HISTOGRAM_N_BUCKETS)
-                        ck_assert(histogram_bucket_floor(bucket + 1) > value);
+                /* Speaks only when it fails, since each ck_assert() costs a write to a pipe. */
+                if (bucket >= HISTOGRAM_N_BUCKETS || histogram_bucket_floor(bucket) > value ||
+                    (bucket + 1 < HISTOGRAM_N_BUCKETS && histogram_bucket_floor(bucket + 1) <= value))
+                        ck_abort_msg("bucket %u is not that of %" PRIu64, bucket, value);
         }
 }
 END_TEST
