@@ -96,8 +96,10 @@ static void database_set_error(Database *database, int r, const char *message) {
 }
 
 /* Whether trying again later may help: the place is at fault, not what is to be written. */
-static bool error_may_pass(int r) {
+static bool error_may_pass(int r, const Error *error) {
         switch (r) {
+        case -ENOENT: /* of the run, or of a file? */
+                return error->kind != ERROR_NOT_FOUND;
         case -EINVAL:
         case -ERANGE:
         case -EEXIST:
@@ -145,7 +147,7 @@ static void database_write_changes(Database *database) {
                 database->retry_at_ns = 0;
                 if (database->status.error < 0)
                         database_set_error(database, 0, "");
-        } else if (culprit && !error_may_pass(r)) {
+        } else if (culprit && !error_may_pass(r, &error)) {
                 /* It must not keep everybody else's seconds out of the database for ever. */
                 log_error("run %" PRIu32 ": the database refuses a change, it is left out: %s", change_run(culprit),
                           error_message(&error));
