@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <string.h>
+
+#include "spec/job.h"
+#include "spec/option.h"
+#include "unit.h"
+#include "util/macro.h"
+
+/* Parses a job that must be good. The caller frees it. */
+static Job *parse_good(const char *text) {
+        _cleanup_error_ Error error = ERROR_INIT;
+        Job *job = NULL;
+
+        ck_assert_msg(job_parse(&job, "t.fio", text, strlen(text), &error) == 0, "%s\n%s", text, error_message(&error));
+        return job;
+}
+
+/* Parses a job that must be bad, and whose message must hold each of words (NULL-terminated). */
+static void check_refused(const char *text, int result, const char *const *words) {
+        _cleanup_error_ Error error = ERROR_INIT;
+        Job *job = NULL;
+        int r = job_parse(&job, "t.fio", text, strlen(text), &error);
+
+        ck_assert_msg(r == result, "%d for\n%s", r, text);
+        ck_assert_ptr_null(job);
+        ck_assert_int_eq(error.kind, ERROR_USAGE);
+        for (; *words; words++)
+                ck_assert_msg(strstr(error_message(&error), *words), "no \"%s\" in \"%s\"", *words, error_message(&error));
+}
+
+#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static size_t count_notices(const Job *job, const char *word) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < job->n_notices; i++)
+                if (strstr(job->notices[i], word))
+                        n++;
+        return n;
+}
+
+START_TEST(test_sandforce_command_line_means_what_fio_means) {
+        _cleanup_job_ Job *job = parse_good("[sandforce]\nbs=4k\nnumjobs=64\nrandrepeat=0\nrwmixread=0\nnorandommap\n"
+                                            "rw=randrw\nruntime=60000\ndo_verify=0\ndirect=1\nioengine=sync\n");
+        const JobPhase *phase = &job->phases[0];
+
+        ck_assert_uint_eq(job->n_phases, 1);
+        ck_assert_str_eq(phase->name, "sandforce");
+        ck_assert_int_eq(phase->action, PHASE_ACTION_IO);
+        ck_assert_int_eq(phase->rw, RW_RANDRW);
+        ck_assert_uint_eq(phase->read_percent, 0);
+        ck_assert_uint_eq(phase->block_bytes[DIRECTION_READ], 4096);
+        ck_assert_uint_eq(phase->block_bytes[DIRECTION_WRITE], 4096);
+        ck_assert_uint_eq(phase->numjobs, 64);
+        ck_assert_uint_eq(phase->iodepth, 1);
+        ck_assert_uint_eq(phase->runtime_ns, 60000 * NSEC_PER_SEC);
+        ck_assert(!phase->time_based);
+        ck_assert(!phase->random_map);
+        ck_assert(!phase->random_repeat);
+        ck_assert_int_eq(phase->size.kind, EXTENT_UNSET);
+        ck_assert_uint_eq(job->n_notices, 1);
+        ck_assert_str_eq(job->notices[0], "t.fio:11: ioengine=sync has no effect: io_uring is used");
+}
+END_TEST
+
+START_TEST(test_defaults_are_those_of_fio_but_for_the_map) {
+        _cleanup_job_ Job *job = parse_good("[a]\n");
+        const JobPhase *phase = &job->phases[0];
+
+        ck_assert_int_eq(phase->rw, RW_READ);
+        ck_assert_uint_eq(phase->read_percent, 100);
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                ck_assert_uint_eq(phase->block_bytes[d], 4096);
+        ck_assert_uint_eq(phase->iodepth, 1);
+        ck_assert_uint_eq(phase->numjobs, 1);
+        ck_assert_uint_eq(phase->runtime_ns, 0);
+        ck_assert(!phase->time_based);
+        ck_assert_uint_eq(phase->loops, 1);
+        ck_assert_int_eq(phase->size.kind, EXTENT_UNSET);
+        ck_assert_int_eq(phase->io_size.kind, EXTENT_UNSET);
+        ck_assert_int_eq(phase->offset.kind, EXTENT_UNSET);
+        ck_assert(!phase->random_map);
+        ck_assert(phase->random_repeat);
+        ck_assert(!phase->has_seed);
+        ck_assert_ptr_null(phase->description);
+        ck_assert_uint_eq(job->sample_interval_ns, NSEC_PER_SEC);
+        ck_assert_uint_eq(job->n_notices, 0);
+}
+END_TEST
+
+START_TEST(test_sections_are_phases_in_file_order) {
+        _cleanup_job_ Job *job = parse_good("[fill]\nrw=write\n[a b]\nrw=randread\n[fill]\n");
+
+        ck_assert_uint_eq(job->n_phases, 3);
+        ck_assert_str_eq(job->phases[0].name, "fill");
+        ck_assert_int_eq(job->phases[0].rw, RW_WRITE);
+        ck_assert_str_eq(job->phases[1].name, "a b");
+        ck_assert_int_eq(job->phases[1].rw, RW_RANDREAD);
+        ck_assert_str_eq(job->phases[2].name, "fill");
+        ck_assert_int_eq(job->phases[2].rw, RW_READ);
+}
+END_TEST
+
+START_TEST(test_global_changes_what_later_phases_start_from) {
+        _cleanup_job_ Job *job = parse_good("[a]\n[global]\nbs=8k\niodepth=4\n[b]\niodepth=2\n[global]\nbs=16k\n[c]\n");
+
+        ck_assert_uint_eq(job->n_phases, 3);
+        ck_assert_uint_eq(job->phases[0].block_bytes[DIRECTION_WRITE], 4096);
+        ck_assert_uint_eq(job->phases[1].block_bytes[DIRECTION_WRITE], 8192);
+        ck_assert_uint_eq(job->phases[1].iodepth, 2);
+        ck_assert_uint_eq(job->phases[2].block_bytes[DIRECTION_WRITE], 16384);
+        ck_assert_uint_eq(job->phases[2].iodepth, 4);
+}
+END_TEST
+
+START_TEST(test_later_option_wins) {
+        _cleanup_job_ Job *job = parse_good("[a]\nrw=write\nrw=read\nsize=1g\nsize=50%\nsize=0\nnorandommap=1\nnorandommap=0\n");
+
+        ck_assert_int_eq(job->phases[0].rw, RW_READ);
+        ck_assert_int_eq(job->phases[0].size.kind, EXTENT_UNSET);
+        ck_assert(job->phases[0].random_map);
+}
+END_TEST
+
+START_TEST(test_rw_words) {
+        static const struct {
+                const char *word;
+                RwMode mode;
+                bool reads, writes, random;
+        } cases[] = {
+                { "rw=read", RW_READ, true, false, false },
+                { "rw=write", RW_WRITE, false, true, false },
+                { "rw=rw", RW_READWRITE, true, true, false },
+                { "rw=readwrite", RW_READWRITE, true, true, false },
+                { "readwrite=randread", RW_RANDREAD, true, false, true },
+                { "rw=randwrite", RW_RANDWRITE, false, true, true },
+                { "rw=randrw", RW_RANDRW, true, true, true },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                char text[64];
+
+                snprintf(text, sizeof(text), "[a]\n%s\n", cases[i].word);
+                _cleanup_job_ Job *job = parse_good(text);
+                RwMode mode = job->phases[0].rw;
+                ck_assert_int_eq(mode, cases[i].mode);
+                ck_assert_int_eq(rw_mode_reads(mode), cases[i].reads);
+                ck_assert_int_eq(rw_mode_writes(mode), cases[i].writes);
+                ck_assert_int_eq(rw_mode_is_random(mode), cases[i].random);
+                ck_assert_int_eq(rw_mode_uses(mode, DIRECTION_READ), cases[i].reads);
+                ck_assert_int_eq(rw_mode_uses(mode, DIRECTION_WRITE), cases[i].writes);
+                ck_assert(!rw_mode_uses(mode, DIRECTION_TRIM));
+                ck_assert_uint_eq(job->phases[0].read_percent, !cases[i].writes ? 100 : !cases[i].reads ? 0 : 50);
+        }
+        ck_assert_ptr_null(rw_mode_name(N_RW_MODES));
+        ck_assert_ptr_null(phase_action_name(N_PHASE_ACTIONS));
+        ck_assert_str_eq(phase_action_name(PHASE_ACTION_IO), "io");
+}
+END_TEST
+
+START_TEST(test_mix_counts_only_where_reads_and_writes_mix) {
+        _cleanup_job_ Job *job = parse_good("[global]\nrwmixread=30\n[a]\nrw=rw\n[b]\nrw=write\n[c]\nrw=read\n"
+                                            "[d]\nrw=randrw\nrwmixwrite=10\n[e]\nrw=randrw\nrwmixwrite=10\nrwmixread=60\n");
+
+        ck_assert_uint_eq(job->phases[0].read_percent, 30);
+        ck_assert_uint_eq(job->phases[1].read_percent, 0);
+        ck_assert_uint_eq(job->phases[2].read_percent, 100);
+        ck_assert_uint_eq(job->phases[3].read_percent, 90);
+        ck_assert_uint_eq(job->phases[4].read_percent, 60);
+}
+END_TEST
+
+START_TEST(test_block_sizes_for_each_direction) {
+        static const struct {
+                const char *value;
+                uint64_t bytes[N_DIRECTIONS];
+        } cases[] = {
+                { "8k", { 8192, 8192, 8192 } },
+                { "4k,8k", { 4096, 8192, 8192 } },
+                { "4k,8k,16k", { 4096, 8192, 16384 } },
+                { ",8k", { 512, 8192, 8192 } },
+                { "8k,", { 8192, 8192, 8192 } },
+                { "4k,,8k", { 4096, 4096, 8192 } },
+                { "256m", { 256 * MIB, 256 * MIB, 256 * MIB } },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                char text[64];
+
+                snprintf(text, sizeof(text), "[global]\nbs=512\n[a]\nblocksize=%s\n", cases[i].value);
+                _cleanup_job_ Job *job = parse_good(text);
+                for (Direction d = 0; d < N_DIRECTIONS; d++)
+                        ck_assert_msg(job->phases[0].block_bytes[d] == cases[i].bytes[d], "%s", cases[i].value);
+        }
+}
+END_TEST
+
+START_TEST(test_extents_are_bytes_or_percent) {
+        _cleanup_job_ Job *job = parse_good("[a]\nsize=50%\nio_size=1g\noffset=4096\n[b]\nsize=1G\nio_limit=100%\noffset=1%\n");
+        const JobPhase *a = &job->phases[0], *b = &job->phases[1];
+
+        ck_assert(a->size.kind == EXTENT_PERCENT && a->size.value == 50);
+        ck_assert(a->io_size.kind == EXTENT_BYTES && a->io_size.value == GIB);
+        ck_assert(a->offset.kind == EXTENT_BYTES && a->offset.value == 4096);
+        ck_assert(b->size.kind == EXTENT_BYTES && b->size.value == GIB);
+        ck_assert(b->io_size.kind == EXTENT_PERCENT && b->io_size.value == 100);
+        ck_assert(b->offset.kind == EXTENT_PERCENT && b->offset.value == 1);
+}
+END_TEST
+
+START_TEST(test_the_other_options_arrive) {
+        _cleanup_job_ Job *job = parse_good("[a]\ntimeout=1h\ntime_based\nloops=3\niodepth=1k\nnumjobs=2\nrandseed=0x2a\n"
+                                            "stonewall\nwait_for_previous=1\naction=io\ndo_verify=1\nnorandommap=0\n"
+                                            "description=what for\n[b]\nloops=0\ntime_based=0\nrandrepeat=0\n");
+        const JobPhase *phase = &job->phases[0];
+
+        ck_assert_uint_eq(phase->runtime_ns, 3600 * NSEC_PER_SEC);
+        ck_assert(phase->time_based);
+        ck_assert_uint_eq(phase->loops, 3);
+        ck_assert_uint_eq(phase->iodepth, 1024);
+        ck_assert_uint_eq(phase->numjobs, 2);
+        ck_assert(phase->has_seed && phase->seed == 42);
+        ck_assert(phase->random_map);
+        ck_assert_str_eq(phase->description, "what for");
+        ck_assert_uint_eq(job->phases[1].loops, 1);
+        ck_assert(!job->phases[1].time_based);
+        ck_assert(!job->phases[1].random_repeat);
+        ck_assert_ptr_null(job->phases[1].description);
+}
+END_TEST
+
+START_TEST(test_numjobs_may_follow_the_machine) {
+        _cleanup_job_ Job *job = parse_good("[a]\nnumjobs=$ncpus\nbs=$pagesize,8k\n");
+
+        ck_assert_int_eq(job->phases[0].numjobs, sysconf(_SC_NPROCESSORS_ONLN));
+        ck_assert_int_eq((long) job->phases[0].block_bytes[DIRECTION_READ], sysconf(_SC_PAGESIZE));
+}
+END_TEST
+
+START_TEST(test_global_holds_what_concerns_the_whole_job) {
+        _cleanup_job_ Job *job = parse_good("[global]\nsample_interval=250ms\ndescription=first\ndescription=all of it\n[a]\n");
+
+        ck_assert_uint_eq(job->sample_interval_ns, 250 * NSEC_PER_MSEC);
+        ck_assert_str_eq(job->description, "all of it");
+        ck_assert_ptr_null(job->phases[0].description);
+
+        check_refused("[a]\nsample_interval=1\n", -EINVAL, WORDS("t.fio:2: ", "sample_interval", "expected in [global]"));
+        check_refused("[global]\nsample_interval=99ms\n[a]\n", -ERANGE, WORDS("t.fio:2: ", "100ms to 10s"));
+        check_refused("[global]\nsample_interval=10001ms\n[a]\n", -ERANGE, WORDS("t.fio:2: ", "100ms to 10s"));
+}
+END_TEST
+
+START_TEST(test_name_and_text_are_kept) {
+        static const struct {
+                const char *path, *name;
+        } cases[] = {
+                { "dir/night.fio", "night" }, { "a.b.job", "a.b" }, { "x.ini", "x" },
+                { "plain", "plain" },         { ".fio", ".fio" },   { "a.txt", "a.txt" }, { "-", "-" },
+        };
+        static const char text[] = "; a comment\r\n[a]\n";
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_job_ Job *job = NULL;
+
+                ck_assert_int_eq(job_parse(&job, cases[i].path, text, strlen(text), NULL), 0);
+                ck_assert_str_eq(job->name, cases[i].name);
+                ck_assert_str_eq(job->text, text);
+                ck_assert_uint_eq(job->text_length, strlen(text));
+        }
+}
+END_TEST
+
+START_TEST(test_options_without_effect_are_told_once) {
+        _cleanup_job_ Job *job = parse_good(
+                "[global]\nioengine=libaio\ngroup_reporting\n[a]\nioengine=sync\nname=x\nthread\ninvalidate=1\n"
+                "write_bw_log\nwrite_lat_log=y\nwrite_iops_log=y\nwrite_hist_log\nlog_avg_msec=100\niodepth_batch=4\n"
+                "iodepth_batch_submit=4\niodepth_batch_complete_min=4\nfixedbufs\nregisterfiles=1\n");
+        static const char *const words[] = {
+                "t.fio:2: ioengine=libaio has no effect", "group_reporting", "name", "thread", "invalidate", "write_bw_log",
+                "write_lat_log", "write_iops_log", "write_hist_log", "log_avg_msec", "iodepth_batch", "fixedbufs",
+                "registerfiles",
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(words); i++)
+                ck_assert_msg(count_notices(job, words[i]) == 1, "%s", words[i]);
+        ck_assert_uint_eq(job->n_notices, ELEMENTSOF(words));
+        ck_assert_str_eq(job->phases[0].name, "a");
+}
+END_TEST
+
+START_TEST(test_relying_on_the_default_order_is_told_once) {
+        _cleanup_job_ Job *silent = parse_good("[a]\nrw=randwrite\nnorandommap\n[b]\nrw=write\n[c]\nrw=randread\nnorandommap=0\n");
+        _cleanup_job_ Job *told = parse_good("[s]\nrw=write\n[a]\nrw=randwrite\n[b]\nrw=randread\n");
+        _cleanup_job_ Job *global = parse_good("[global]\nnorandommap\n[a]\nrw=randwrite\n");
+
+        ck_assert_uint_eq(silent->n_notices, 0);
+        ck_assert_uint_eq(global->n_notices, 0);
+        ck_assert_uint_eq(told->n_notices, 1);
+        ck_assert_uint_eq(count_notices(told, "t.fio:3: phase 'a': norandommap=1"), 1);
+}
+END_TEST
+
+START_TEST(test_traps_are_told) {
+        _cleanup_job_ Job *job = parse_good("[a]\nsize=10GiB\n[b]\ntime_based\n");
+
+        ck_assert_uint_eq(job->phases[0].size.value, UINT64_C(10000000000));
+        ck_assert_uint_eq(count_notices(job, "t.fio:2: size=10GiB"), 1);
+        ck_assert_uint_eq(count_notices(job, "t.fio:3: phase 'b': time_based has no effect without runtime"), 1);
+}
+END_TEST
+
+START_TEST(test_unknown_options_name_the_nearest) {
+        check_refused("[a]\nrwmixraed=3\n", -EINVAL, WORDS("t.fio:2: ", "'rwmixraed'", "expected", "'rwmixread'"));
+        check_refused("[a]\n\nblocksise=4k\n", -EINVAL, WORDS("t.fio:3: ", "'blocksise'", "expected", "'blocksize'"));
+        check_refused("[a]\nIODEPTH=3\n", -EINVAL, WORDS("t.fio:2: ", "'IODEPTH'", "expected"));
+        check_refused("[a]\nxyzzy=3\n", -EINVAL, WORDS("t.fio:2: ", "'xyzzy'", "expected"));
+        check_refused("[a]\ninclude other.fio\n", -EINVAL, WORDS("t.fio:2: ", "include", "expected"));
+}
+END_TEST
+
+START_TEST(test_options_of_fio_that_are_missing_are_told_from_typing_errors) {
+        static const char *const options[] = {
+                "verify=crc32c", "rate=1m", "rate_iops=5", "bssplit=4k/50", "number_ios=5", "ramp_time=5", "fsync=1",
+                "zero_buffers", "random_distribution=zipf", "thinktime=3", "steadystate=iops:5%", "continue_on_error=all",
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(options); i++) {
+                char text[64];
+
+                snprintf(text, sizeof(text), "[a]\n%s\n", options[i]);
+                check_refused(text, -EINVAL, WORDS("t.fio:2: ", "an option of fio that plateau does not have", "expected"));
+        }
+        check_refused("[a]\n[expect]\nclaimed_iops=5\n", -EINVAL, WORDS("t.fio:2: [expect]"));
+        check_refused("[a]\n[stop]\nerrors_max=5\n", -EINVAL, WORDS("t.fio:2: [stop]"));
+}
+END_TEST
+
+START_TEST(test_values_that_do_not_fit_say_what_is_expected) {
+        static const struct {
+                const char *option;
+                int result;
+                const char *expected;
+        } cases[] = {
+                { "rw=trim", -EINVAL, "expected read, write, rw" },
+                { "rw=randwrite:4", -EINVAL, "expected read, write, rw" },
+                { "rw=WRITE", -EINVAL, "expected read, write, rw" },
+                { "rw", -EINVAL, "rw has no value: expected read" },
+                { "rwmixread=101", -ERANGE, "expected a percentage" },
+                { "rwmixwrite=30%", -EINVAL, "expected a percentage" },
+                { "bs=0", -ERANGE, "expected a block size" },
+                { "bs=", -EINVAL, "expected a block size" },
+                { "bs=1.5k", -EINVAL, "expected a block size" },
+                { "bs=4k-8k", -EINVAL, "expected a block size" },
+                { "bs=4k,8k,16k,32k", -EINVAL, "expected a block size" },
+                { "bs=257m", -ERANGE, "expected a block size" },
+                { "iodepth=0", -ERANGE, "expected a number from 1 to 16384" },
+                { "iodepth=16385", -ERANGE, "expected a number from 1 to 16384" },
+                { "numjobs=0", -ERANGE, "or $ncpus" },
+                { "numjobs=-1", -EINVAL, "or $ncpus" },
+                { "runtime=1.5h", -EINVAL, "expected a time" },
+                { "runtime=10sec", -EINVAL, "expected a time" },
+                { "runtime=", -EINVAL, "expected a time" },
+                { "runtime=99999999999d", -ERANGE, "expected a time" },
+                { "time_based=yes", -EINVAL, "expected 0 or 1" },
+                { "norandommap=2", -ERANGE, "expected 0 or 1" },
+                { "norandommap=", -EINVAL, "expected 0 or 1" },
+                { "randrepeat", -EINVAL, "expected 0 or 1" },
+                { "do_verify=2", -ERANGE, "expected 0 or 1" },
+                { "direct=0", -EINVAL, "expected 1: plateau always goes past the page cache" },
+                { "direct", -EINVAL, "expected 1" },
+                { "stonewall=0", -EINVAL, "expected 1: phases always run one after another" },
+                { "loops=4294967296", -ERANGE, "expected a number" },
+                { "size=101%", -ERANGE, "1% to 100%" },
+                { "size=0%", -ERANGE, "1% to 100%" },
+                { "size=%", -EINVAL, "1% to 100%" },
+                { "size=99999999999999999999", -ERANGE, "expected bytes" },
+                { "io_size=1z", -EINVAL, "expected bytes" },
+                { "offset=-1", -EINVAL, "expected bytes" },
+                { "randseed=x", -EINVAL, "expected a number" },
+                { "action=discard", -EINVAL, "expected io" },
+                { "description=", -EINVAL, "expected a text" },
+                { "filename=/dev/sda", -EINVAL, "--device" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                char text[64], name[32];
+
+                snprintf(text, sizeof(text), "[a]\n%s\n", cases[i].option);
+                snprintf(name, sizeof(name), "t.fio:2: %.*s", (int) strcspn(cases[i].option, "="), cases[i].option);
+                check_refused(text, cases[i].result, WORDS(name, cases[i].expected));
+        }
+}
+END_TEST
+
+START_TEST(test_a_job_needs_a_phase_and_options_a_section) {
+        check_refused("", -EINVAL, WORDS("t.fio: no phase", "expected"));
+        check_refused("[global]\nbs=4k\n", -EINVAL, WORDS("t.fio: no phase", "expected"));
+        check_refused("bs=4k\n[a]\n", -EINVAL, WORDS("t.fio:1: ", "'bs'", "expected [global]"));
+        check_refused("[a\n", -EINVAL, WORDS("t.fio:1: ", "expected ']'"));
+}
+END_TEST
+
+START_TEST(test_bounds_hold) {
+        _cleanup_job_ Job *deepest = parse_good("[a]\niodepth=128\nnumjobs=128\n");
+        _cleanup_free_ char *text = malloc(JOB_TEXT_MAX + 2);
+        _cleanup_error_ Error error = ERROR_INIT;
+        Job *job = NULL;
+
+        ck_assert_uint_eq(deepest->phases[0].iodepth, 128);
+        check_refused("[a]\n[b]\niodepth=129\nnumjobs=128\n", -ERANGE, WORDS("t.fio:2: phase 'b'", "16512", "expected at most 16384"));
+        check_refused("[a]\nrw=write\nbs=4k,1m\niodepth=8193\n", -ERANGE, WORDS("t.fio:1: phase 'a'", "8 GiB"));
+
+        memset(text, ' ', JOB_TEXT_MAX + 1);
+        memcpy(text, "[a]\n", 4);
+        ck_assert_int_eq(job_parse(&job, "t.fio", text, JOB_TEXT_MAX + 1, &error), -E2BIG);
+        ck_assert_int_eq(error.kind, ERROR_USAGE);
+        ck_assert_int_eq(job_parse(&job, "t.fio", text, JOB_TEXT_MAX, NULL), 0);
+        job_free(job);
+}
+END_TEST
+
+START_TEST(test_phases_are_counted) {
+        _cleanup_free_ char *text = malloc(4 * JOB_N_PHASES_MAX + 5);
+
+        for (size_t i = 0; i <= JOB_N_PHASES_MAX; i++)
+                strcpy(text + 4 * i, "[a]\n");
+        check_refused(text, -E2BIG, WORDS("t.fio:1025: ", "expected at most 1024 phases"));
+
+        text[4 * JOB_N_PHASES_MAX] = '\0';
+        _cleanup_job_ Job *job = parse_good(text);
+        ck_assert_uint_eq(job->n_phases, JOB_N_PHASES_MAX);
+}
+END_TEST
+
+/* Does the page have a paragraph headed by this option? */
+static bool page_describes(const char *page, const char *name) {
+        char heading[64];
+        size_t length = (size_t) snprintf(heading, sizeof(heading), "\n.B %s", name);
+
+        for (const char *p = page; (p = strstr(p, heading)); p += length)
+                if (p[length] == '\\' || p[length] == '\n')
+                        return true;
+        return false;
+}
+
+/* The table is the truth: what it holds must be in the manual page. */
+START_TEST(test_manual_page_knows_every_option) {
+        _cleanup_fclose_ FILE *f = fopen(JOB_MANUAL_PAGE, "re");
+        _cleanup_free_ char *page = NULL;
+        size_t size = 0;
+
+        ck_assert_ptr_nonnull(f);
+        ck_assert_int_gt(getdelim(&page, &size, '\0', f), 0);
+        for (size_t i = 0; i < job_options_n; i++) {
+                const JobOption *option = &job_options[i];
+
+                ck_assert_msg(page_describes(page, option->name), "%s is not in the manual page", option->name);
+                ck_assert_msg(!option->alias || strstr(page, option->alias), "%s is not in the manual page", option->alias);
+        }
+}
+END_TEST
+
+static Suite *make_suite(void) {
+        Suite *suite = suite_create("job");
+        TCase *tc = tcase_create("job");
+
+        tcase_add_test(tc, test_sandforce_command_line_means_what_fio_means);
+        tcase_add_test(tc, test_defaults_are_those_of_fio_but_for_the_map);
+        tcase_add_test(tc, test_sections_are_phases_in_file_order);
+        tcase_add_test(tc, test_global_changes_what_later_phases_start_from);
+        tcase_add_test(tc, test_later_option_wins);
+        tcase_add_test(tc, test_rw_words);
+        tcase_add_test(tc, test_mix_counts_only_where_reads_and_writes_mix);
+        tcase_add_test(tc, test_block_sizes_for_each_direction);
+        tcase_add_test(tc, test_extents_are_bytes_or_percent);
+        tcase_add_test(tc, test_the_other_options_arrive);
+        tcase_add_test(tc, test_numjobs_may_follow_the_machine);
+        tcase_add_test(tc, test_global_holds_what_concerns_the_whole_job);
+        tcase_add_test(tc, test_name_and_text_are_kept);
+        tcase_add_test(tc, test_options_without_effect_are_told_once);
+        tcase_add_test(tc, test_relying_on_the_default_order_is_told_once);
+        tcase_add_test(tc, test_traps_are_told);
+        tcase_add_test(tc, test_unknown_options_name_the_nearest);
+        tcase_add_test(tc, test_options_of_fio_that_are_missing_are_told_from_typing_errors);
+        tcase_add_test(tc, test_values_that_do_not_fit_say_what_is_expected);
+        tcase_add_test(tc, test_a_job_needs_a_phase_and_options_a_section);
+        tcase_add_test(tc, test_bounds_hold);
+        tcase_add_test(tc, test_phases_are_counted);
+        tcase_add_test(tc, test_manual_page_knows_every_option);
+        suite_add_tcase(suite, tc);
+        return suite;
+}
+
+UNIT_TEST_MAIN(make_suite)

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <string.h>
+
+#include "spec/plan.h"
+#include "unit.h"
+#include "util/macro.h"
+
+static int bind(const char *text, uint64_t size_bytes, uint32_t logical_block_bytes, Plan **ret, Error *error) {
+        _cleanup_job_ Job *job = NULL;
+        const PlanTarget target = { .size_bytes = size_bytes, .logical_block_bytes = logical_block_bytes };
+
+        ck_assert_msg(job_parse(&job, "t.fio", text, strlen(text), error) == 0, "%s\n%s", text, error_message(error));
+        return plan_new(ret, job, &target, 7, error);
+}
+
+/* Binds a job that must fit, to logical blocks of 512 bytes. The caller frees the plan. */
+static Plan *bind_good(const char *text, uint64_t size_bytes) {
+        _cleanup_error_ Error error = ERROR_INIT;
+        Plan *plan = NULL;
+
+        ck_assert_msg(bind(text, size_bytes, 512, &plan, &error) == 0, "%s\n%s", text, error_message(&error));
+        return plan;
+}
+
+static void check_refused(const char *text, uint64_t size_bytes, uint32_t logical_block_bytes, const char *word) {
+        _cleanup_error_ Error error = ERROR_INIT;
+        Plan *plan = NULL;
+
+        ck_assert_msg(bind(text, size_bytes, logical_block_bytes, &plan, &error) < 0, "%s", text);
+        ck_assert_ptr_null(plan);
+        ck_assert_int_eq(error.kind, ERROR_USAGE);
+        ck_assert_msg(strstr(error_message(&error), word), "no \"%s\" in \"%s\"", word, error_message(&error));
+        ck_assert_ptr_nonnull(strstr(error_message(&error), "phase 'a'"));
+}
+
+typedef struct AmountCase {
+        const char *options; /* separated by blanks, not newlines, for reading */
+        uint64_t offset, region, limit;
+} AmountCase;
+
+static void check_amounts(const AmountCase *cases, size_t n, uint64_t size_bytes) {
+        for (size_t i = 0; i < n; i++) {
+                char text[256];
+
+                snprintf(text, sizeof(text), "[a]\n%s\n", cases[i].options);
+                for (char *p = text; (p = strchr(p, ' '));)
+                        *p = '\n';
+
+                _cleanup_plan_ Plan *plan = bind_good(text, size_bytes);
+                const PhasePlan *phase = &plan->phases[0];
+                ck_assert_msg(phase->region_offset == cases[i].offset, "%s: offset %llu", cases[i].options,
+                              (unsigned long long) phase->region_offset);
+                ck_assert_msg(phase->region_bytes == cases[i].region, "%s: region %llu", cases[i].options,
+                              (unsigned long long) phase->region_bytes);
+                ck_assert_msg(phase->limit_bytes == cases[i].limit, "%s: limit %llu", cases[i].options,
+                              (unsigned long long) phase->limit_bytes);
+        }
+}
+
+/* What fio 3.33 does with each of these on a loop device of 64 MiB: bytes by its own count, offsets by its log. */
+START_TEST(test_amounts_are_those_of_fio) {
+        static const AmountCase cases[] = {
+                { "rw=write", 0, 64 * MIB, 64 * MIB },
+                { "rw=write size=1m numjobs=2 norandommap loops=3", 0, MIB, 6 * MIB },
+                { "rw=write size=50%", 0, 32 * MIB, 32 * MIB },
+                { "rw=write size=50% offset=50%", 32 * MIB, 32 * MIB, 32 * MIB },
+                { "rw=write offset=50%", 32 * MIB, 32 * MIB, 32 * MIB },
+                { "rw=write size=100% offset=50%", 32 * MIB, 32 * MIB, 32 * MIB },
+                { "rw=write offset=60m size=8m", 60 * MIB, 4 * MIB, 4 * MIB },
+                { "rw=write size=128m", 0, 64 * MIB, 64 * MIB },
+                { "rw=write size=0", 0, 64 * MIB, 64 * MIB },
+                { "rw=write offset=33% size=33%", 22147072, 22142976, 22142976 },
+                { "rw=write offset=512 size=1m", 512, MIB, MIB },
+                { "rw=randrw bs=4k,8k size=4m rwmixread=30", 0, 4 * MIB, 4 * MIB },
+        };
+
+        check_amounts(cases, ELEMENTSOF(cases), 64 * MIB);
+}
+END_TEST
+
+START_TEST(test_io_size_is_that_of_fio) {
+        static const AmountCase cases[] = {
+                { "rw=write size=1m io_size=3m", 0, MIB, 3 * MIB },
+                { "rw=write size=4m io_size=1m", 0, 4 * MIB, MIB },
+                { "rw=write size=4m io_size=1m loops=2", 0, 4 * MIB, 2 * MIB },
+                { "rw=write size=1m io_size=3m loops=2", 0, MIB, 3 * MIB },
+                { "rw=write size=128k io_size=384k loops=5", 0, 128 * KIB, 640 * KIB },
+                { "rw=randwrite size=128k io_size=384k loops=2 norandommap", 0, 128 * KIB, 768 * KIB },
+                { "rw=randwrite size=128k io_size=384k loops=2 norandommap=0", 0, 128 * KIB, 384 * KIB },
+                { "rw=write size=128k io_size=10k loops=2", 0, 128 * KIB, 20 * KIB },
+                { "rw=write io_size=50%", 0, 64 * MIB, 32 * MIB },
+                { "rw=write size=50% io_size=50%", 0, 32 * MIB, 16 * MIB },
+                { "rw=write offset=50% io_size=50%", 32 * MIB, 32 * MIB, 16 * MIB },
+                { "rw=write size=1m io_size=1m numjobs=4", 0, MIB, 4 * MIB },
+        };
+
+        check_amounts(cases, ELEMENTSOF(cases), 64 * MIB);
+}
+END_TEST
+
+START_TEST(test_tail_is_lost_and_told) {
+        _cleanup_plan_ Plan *plan = bind_good("[a]\nrw=write\nbs=3k\n", 10 * KIB);
+
+        ck_assert_uint_eq(plan->phases[0].region_bytes, 9 * KIB);
+        ck_assert_uint_eq(plan->phases[0].n_blocks[DIRECTION_WRITE], 3);
+        ck_assert_uint_eq(plan->phases[0].limit_bytes, 9 * KIB);
+        ck_assert_uint_eq(plan->n_notices, 1);
+        ck_assert_ptr_nonnull(strstr(plan->notices[0], "phase 'a': the last 1024 bytes"));
+}
+END_TEST
+
+START_TEST(test_cut_at_the_end_is_told) {
+        _cleanup_plan_ Plan *cut = bind_good("[a]\nsize=2m\n", MIB);
+        _cleanup_plan_ Plan *whole = bind_good("[a]\nsize=1m\n", MIB);
+
+        ck_assert_uint_eq(cut->n_notices, 1);
+        ck_assert_ptr_nonnull(strstr(cut->notices[0], "phase 'a': the size of 2097152 bytes"));
+        ck_assert_uint_eq(whole->n_notices, 0);
+}
+END_TEST
+
+START_TEST(test_each_direction_has_its_blocks) {
+        _cleanup_plan_ Plan *plan = bind_good("[a]\nrw=randrw\nbs=4k,16k\nsize=44k\n", MIB);
+        const PhasePlan *phase = &plan->phases[0];
+
+        ck_assert_uint_eq(phase->region_bytes, 44 * KIB);
+        ck_assert_uint_eq(phase->block_bytes[DIRECTION_READ], 4 * KIB);
+        ck_assert_uint_eq(phase->block_bytes[DIRECTION_WRITE], 16 * KIB);
+        ck_assert_uint_eq(phase->n_blocks[DIRECTION_READ], 11);
+        ck_assert_uint_eq(phase->n_blocks[DIRECTION_WRITE], 2);
+}
+END_TEST
+
+START_TEST(test_what_does_not_fit_is_refused) {
+        check_refused("[a]\nbs=512\n", MIB, 4096, "multiple");
+        check_refused("[a]\nbs=768\n", MIB, 512, "multiple");
+        check_refused("[a]\nrw=rw\nbs=4k,1k\n", MIB, 4096, "bs=1024");
+        check_refused("[a]\noffset=100\n", MIB, 512, "multiple");
+        check_refused("[a]\noffset=1m\n", MIB, 512, "end of the target");
+        check_refused("[a]\noffset=2m\n", MIB, 512, "end of the target");
+        check_refused("[a]\noffset=100%\n", MIB, 512, "end of the target");
+        check_refused("[a]\nsize=2k\n", MIB, 512, "holds no block");
+        check_refused("[a]\nrw=rw\nbs=4k,8k\nsize=4k\n", MIB, 512, "holds no block");
+        check_refused("[a]\nbs=16k\n", 10 * KIB, 512, "holds no block");
+        check_refused("[a]\nbs=4k\n", 0, 512, "end of the target");
+}
+END_TEST
+
+START_TEST(test_unused_direction_needs_no_fitting_block) {
+        _cleanup_plan_ Plan *plan = NULL;
+
+        ck_assert_int_eq(bind("[a]\nrw=write\nbs=512,4k\n", MIB, 4096, &plan, NULL), 0);
+        ck_assert_uint_eq(plan->phases[0].n_blocks[DIRECTION_WRITE], 256);
+}
+END_TEST
+
+START_TEST(test_runtime_and_time_based) {
+        _cleanup_plan_ Plan *timed = bind_good("[a]\nrw=write\nruntime=10\n", MIB);
+        _cleanup_plan_ Plan *based = bind_good("[a]\nrw=write\nruntime=10\ntime_based\nio_size=4k\n", MIB);
+        _cleanup_plan_ Plan *vain = bind_good("[a]\nrw=write\ntime_based\n", MIB);
+
+        ck_assert_uint_eq(timed->phases[0].limit_bytes, MIB);
+        ck_assert_uint_eq(timed->phases[0].runtime_ns, 10 * NSEC_PER_SEC);
+        ck_assert_uint_eq(based->phases[0].limit_bytes, UINT64_MAX);
+        ck_assert_uint_eq(vain->phases[0].limit_bytes, MIB);
+        ck_assert_uint_eq(vain->phases[0].runtime_ns, 0);
+}
+END_TEST
+
+START_TEST(test_forecast) {
+        _cleanup_plan_ Plan *plan = bind_good("[global]\nruntime=10\nsize=1m\n[a]\nrw=write\nnumjobs=3\n[b]\nrw=read\ntime_based\n"
+                                              "[c]\nrw=rw\nrwmixread=75\n[d]\nrw=rw\nrwmixread=50\nbs=4k,12k\n", GIB);
+        uint64_t total = 0;
+
+        for (size_t i = 0; i < plan->n_phases; i++) {
+                ck_assert(plan->phases[i].has_planned_time);
+                ck_assert_uint_eq(plan->phases[i].planned_ns, 10 * NSEC_PER_SEC);
+                ck_assert(plan->phases[i].has_planned_bytes);
+        }
+        ck_assert_uint_eq(plan->phases[0].planned_write_bytes, 3 * MIB);
+        ck_assert_uint_eq(plan->phases[1].planned_write_bytes, 0);
+        ck_assert_uint_eq(plan->phases[2].planned_write_bytes, MIB / 4);
+        ck_assert_uint_eq(plan->phases[3].planned_write_bytes, MIB * 3 / 4);
+        ck_assert(plan_total_time(plan, &total));
+        ck_assert_uint_eq(total, 40 * NSEC_PER_SEC);
+        ck_assert(plan_total_write_bytes(plan, &total));
+        ck_assert_uint_eq(total, 4 * MIB);
+}
+END_TEST
+
+START_TEST(test_what_cannot_be_told_is_not_told) {
+        _cleanup_plan_ Plan *plan = bind_good("[a]\nrw=write\nruntime=10\ntime_based\n[b]\nrw=write\nsize=1m\n", GIB);
+        uint64_t total = 42;
+
+        ck_assert(!plan->phases[0].has_planned_bytes);
+        ck_assert(!plan->phases[1].has_planned_time);
+        ck_assert(!plan_total_time(plan, &total));
+        ck_assert(!plan_total_write_bytes(plan, &total));
+        ck_assert_uint_eq(total, 42);
+}
+END_TEST
+
+START_TEST(test_nothing_overflows) {
+        _cleanup_plan_ Plan *big = bind_good("[a]\nrw=randwrite\nloops=4294967295\nnumjobs=16384\n", 64 * TIB);
+        _cleanup_plan_ Plan *percent = bind_good("[a]\nrw=randwrite\noffset=99%\nsize=99%\nio_size=99%\n", UINT64_MAX);
+        _cleanup_plan_ Plan *times = bind_good("[global]\nruntime=200000d\n[a]\n[b]\n", MIB);
+        _cleanup_plan_ Plan *bytes = bind_good("[global]\nrw=write\nloops=100000\n[a]\n[b]\n[c]\n", 64 * TIB);
+        uint64_t total;
+
+        ck_assert_uint_eq(big->phases[0].n_blocks[DIRECTION_WRITE], 64 * TIB / 4096);
+        ck_assert_uint_eq(big->phases[0].limit_bytes, UINT64_MAX);
+        ck_assert(!big->phases[0].has_planned_bytes);
+        ck_assert_uint_le(percent->phases[0].region_bytes, UINT64_MAX - percent->phases[0].region_offset);
+        ck_assert_uint_gt(percent->phases[0].region_bytes, UINT64_MAX / 101);
+        ck_assert(plan_total_time(times, &total));
+        ck_assert_uint_eq(total, UINT64_MAX);
+        ck_assert(plan_total_write_bytes(bytes, &total));
+        ck_assert_uint_eq(total, UINT64_MAX);
+}
+END_TEST
+
+static uint64_t seed_of(const char *text, uint64_t random_seed, size_t phase) {
+        _cleanup_job_ Job *job = NULL;
+        _cleanup_plan_ Plan *plan = NULL;
+        const PlanTarget target = { .size_bytes = MIB, .logical_block_bytes = 512 };
+
+        ck_assert_int_eq(job_parse(&job, "t.fio", text, strlen(text), NULL), 0);
+        ck_assert_int_eq(plan_new(&plan, job, &target, random_seed, NULL), 0);
+        return plan->phases[phase].seed;
+}
+
+START_TEST(test_seeds) {
+        static const char repeat[] = "[a]\n[b]\n", fresh[] = "[a]\nrandrepeat=0\n[b]\nrandrepeat=0\n",
+                          given[] = "[a]\nrandseed=5\nrandrepeat=0\n[b]\nrandseed=5\n";
+
+        ck_assert_uint_eq(seed_of(repeat, 1, 0), seed_of(repeat, 2, 0));
+        ck_assert_uint_ne(seed_of(repeat, 1, 0), seed_of(repeat, 1, 1));
+        ck_assert_uint_ne(seed_of(fresh, 1, 0), seed_of(fresh, 2, 0));
+        ck_assert_uint_ne(seed_of(fresh, 1, 0), seed_of(fresh, 1, 1));
+        ck_assert_uint_eq(seed_of(fresh, 1, 0), seed_of(fresh, 1, 0));
+        ck_assert_uint_eq(seed_of(given, 1, 0), 5);
+        ck_assert_uint_eq(seed_of(given, 2, 1), 5);
+}
+END_TEST
+
+START_TEST(test_the_rest_is_carried_over) {
+        _cleanup_plan_ Plan *plan = bind_good("[x]\n[a]\nrw=randrw\nrwmixread=30\niodepth=8\nnumjobs=4\nnorandommap=0\n", MIB);
+        const PhasePlan *phase = &plan->phases[1];
+
+        ck_assert_uint_eq(plan->n_phases, 2);
+        ck_assert_uint_eq(phase->index, 1);
+        ck_assert_int_eq(phase->action, PHASE_ACTION_IO);
+        ck_assert_int_eq(phase->rw, RW_RANDRW);
+        ck_assert_uint_eq(phase->read_percent, 30);
+        ck_assert_uint_eq(phase->iodepth, 8);
+        ck_assert_uint_eq(phase->numjobs, 4);
+        ck_assert(phase->random_map);
+        ck_assert(!plan->phases[0].random_map);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+        Suite *suite = suite_create("plan");
+        TCase *tc = tcase_create("plan");
+
+        tcase_add_test(tc, test_amounts_are_those_of_fio);
+        tcase_add_test(tc, test_io_size_is_that_of_fio);
+        tcase_add_test(tc, test_tail_is_lost_and_told);
+        tcase_add_test(tc, test_cut_at_the_end_is_told);
+        tcase_add_test(tc, test_each_direction_has_its_blocks);
+        tcase_add_test(tc, test_what_does_not_fit_is_refused);
+        tcase_add_test(tc, test_unused_direction_needs_no_fitting_block);
+        tcase_add_test(tc, test_runtime_and_time_based);
+        tcase_add_test(tc, test_forecast);
+        tcase_add_test(tc, test_what_cannot_be_told_is_not_told);
+        tcase_add_test(tc, test_nothing_overflows);
+        tcase_add_test(tc, test_seeds);
+        tcase_add_test(tc, test_the_rest_is_carried_over);
+        suite_add_tcase(suite, tc);
+        return suite;
+}
+
+UNIT_TEST_MAIN(make_suite)
