@@ -256,8 +256,8 @@ int device_info_read(DeviceInfo **ret, const char *path, Error *error) {
         r = sysfs_fd < 0 ? sysfs_fd : device_info_fill(info, sysfs_fd);
         if (r == -ENODEV)
                 return error_set(error, ERROR_NOT_FOUND, ENODEV,
-                                 "%s is a node without a device: the kernel knows none with number %" PRIu32 ":%" PRIu32,
-                                 path, info->major, info->minor);
+                                 "%s is a node without a device: the kernel knows none with number "
+                                 "%" PRIu32 ":%" PRIu32, path, info->major, info->minor);
         if (r < 0)
                 return error_set(error, ERROR_FAILED, -r, "%s cannot be read from sysfs: %s", path, strerror(-r));
         *ret = TAKE_PTR(info);

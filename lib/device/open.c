@@ -86,7 +86,8 @@ static int add_open_failure(const DeviceInfo *info, int errnum, Reasons *reasons
         case ENOENT:
         case ENODEV:
         case ENXIO:
-                return reasons_add(reasons, REASON_CHANGED, "gone since it was looked at; look again which device is which");
+                return reasons_add(reasons, REASON_CHANGED,
+                                   "gone since it was looked at; look again which device is which");
         default:
                 return reasons_add(reasons, REASON_UNREADABLE, "cannot be opened: %s (%s)",
                                    strerror(errnum), errno_name(errnum));

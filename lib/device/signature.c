@@ -229,6 +229,7 @@ int device_erase_signatures(const DeviceInfo *info, int fd, Error *error) {
         if (r < 0)
                 return r;
         if (left.n > 0)
-                return error_set(error, ERROR_REFUSED, EEXIST, "%s was erased, but still %s", info->path, left.items[0].text);
+                return error_set(error, ERROR_REFUSED, EEXIST, "%s was erased, but still %s",
+                                 info->path, left.items[0].text);
         return 0;
 }

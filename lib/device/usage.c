@@ -109,8 +109,8 @@ static int visit_btrfs(int dir_fd, const char *name, void *userdata) {
                 }
                 if (faccessat(dir_fd, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
                         continue;
-                int r = reasons_add(scan->reasons, REASON_HOLDER, "%sa member of the mounted btrfs %s; unmount it first",
-                                    device->subject, name);
+                int r = reasons_add(scan->reasons, REASON_HOLDER,
+                                    "%sa member of the mounted btrfs %s; unmount it first", device->subject, name);
                 if (r < 0)
                         return r;
         }
