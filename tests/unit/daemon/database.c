@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "database.h"
+#include "scratch-store.h"
+#include "unit.h"
+#include "util/time.h"
+
+typedef struct Fixture {
+        Scratch scratch;
+        sd_event *event;
+        Database *database;
+        int last_status;
+        unsigned n_statuses;
+        unsigned n_answers;
+        unsigned n_releases;
+        unsigned n_written;
+        uint32_t ids[4];
+        size_t n_ids;
+        ErrorKind answer;
+} Fixture;
+
+static Fixture fixture;
+static Sample sample;
+
+static void on_status(Database *database, const DatabaseStatus *status, void *userdata) {
+        fixture.last_status = status->error;
+        fixture.n_statuses++;
+        if (status->error < 0)
+                ck_assert_uint_gt(strlen(status->message), 0);
+}
+
+static void on_answer(const uint32_t *ids, size_t n, const Error *error, void *userdata) {
+        ck_assert_uint_eq(fixture.n_releases, 0);
+        fixture.n_answers++;
+        fixture.answer = error ? error->kind : ERROR_NONE;
+        fixture.n_ids = n;
+        if (!error)
+                memcpy(fixture.ids, ids, n * sizeof(*ids));
+}
+
+static void on_release(void *userdata) {
+        fixture.n_releases++;
+}
+
+static void on_written(void *userdata) {
+        fixture.n_written++;
+}
+
+static void setup(void) {
+        fixture = (Fixture){};
+        scratch_setup(&fixture.scratch);
+        ck_assert_int_ge(sd_event_new(&fixture.event), 0);
+        ck_assert_int_eq(database_new(&fixture.database, fixture.event, fixture.scratch.path, on_status, NULL, NULL), 0);
+}
+
+static void teardown(void) {
+        database_free(fixture.database);
+        sd_event_unref(fixture.event);
+        scratch_teardown(&fixture.scratch);
+}
+
+/* Turns the loop until *counter has reached n. */
+static void await(const unsigned *counter, unsigned n) {
+        uint64_t until = time_monotonic_ns() + 60 * NSEC_PER_SEC;
+
+        while (*counter < n) {
+                ck_assert_msg(time_monotonic_ns() < until, "nothing happened for a minute");
+                ck_assert_int_ge(sd_event_run(fixture.event, USEC_PER_SEC), 0);
+        }
+}
+
+static uint32_t insert_one(void) {
+        fixture.n_answers = fixture.n_releases = 0;
+        ck_assert_int_eq(database_insert_runs(fixture.database, &fixture.scratch.run, 1, on_answer, on_release, NULL), 0);
+        await(&fixture.n_releases, 1);
+        ck_assert_uint_eq(fixture.n_answers, 1);
+        ck_assert_int_eq(fixture.answer, ERROR_NONE);
+        ck_assert_uint_eq(fixture.n_ids, 1);
+        return fixture.ids[0];
+}
+
+static void add_sample(uint32_t run, uint64_t seq) {
+        scratch_sample(&sample, seq);
+        ck_assert_int_eq(database_add_sample(fixture.database, run, &sample), 0);
+}
+
+static void await_written(void) {
+        fixture.n_written = 0;
+        ck_assert_int_eq(database_when_written(fixture.database, on_written, NULL), 0);
+        await(&fixture.n_written, 1);
+}
+
+static StoreRun read_run(uint32_t id) {
+        _cleanup_store_ Store *store = NULL;
+        StoreRun run;
+
+        ck_assert_int_eq(store_open_reader(&store, fixture.scratch.path, NULL), 0);
+        ck_assert_int_eq(store_get_run(store, id, &run, NULL), 0);
+        return run;
+}
+
+static uint64_t count_samples(uint32_t id) {
+        _cleanup_store_run_ StoreRun run = read_run(id);
+        return run.n_samples;
+}
+
+/* Another writer, in the way of ours until it is closed. */
+static Store *block_database(void) {
+        Store *store;
+
+        ck_assert_int_eq(store_open_writer(&store, fixture.scratch.path, NULL), 0);
+        ck_assert_int_eq(store_begin(store, NULL), 0);
+        return store;
+}
+
+static void unblock_database(Store *store) {
+        store_rollback(store);
+        store_close(store);
+}
+
+START_TEST(test_written_means_readable) {
+        uint32_t run = insert_one();
+
+        ck_assert_int_eq(database_set_run_state(fixture.database, run, RUN_RUNNING, 2), 0);
+        ck_assert_int_eq(database_set_phase_state(fixture.database, run, 0, PHASE_RUNNING, 2), 0);
+        for (uint64_t seq = 0; seq < 5; seq++)
+                add_sample(run, seq);
+        await_written();
+
+        ck_assert_uint_eq(count_samples(run), 5);
+        DatabaseStatus status;
+        database_status(fixture.database, &status);
+        ck_assert_uint_eq(status.n_waiting, 0);
+        ck_assert_int_eq(status.error, 0);
+}
+END_TEST
+
+START_TEST(test_samples_need_nobody_who_waits) {
+        uint32_t run = insert_one();
+
+        add_sample(run, 0);
+        uint64_t began = time_monotonic_ns();
+        while (count_samples(run) == 0)
+                ck_assert_msg(time_monotonic_ns() - began < 30 * NSEC_PER_SEC, "not written by itself");
+}
+END_TEST
+
+START_TEST(test_all_runs_or_none) {
+        StoreNewRun runs[2] = { fixture.scratch.run, fixture.scratch.run };
+        DeviceInfo nameless = fixture.scratch.device;
+
+        ck_assert_int_eq(database_insert_runs(fixture.database, runs, 2, on_answer, on_release, NULL), 0);
+        await(&fixture.n_releases, 1);
+        ck_assert_uint_eq(fixture.n_ids, 2);
+        ck_assert_uint_lt(fixture.ids[0], fixture.ids[1]);
+
+        /* The second cannot be stored. */
+        nameless.path = NULL;
+        runs[1].device = &nameless;
+        fixture.n_releases = fixture.n_answers = 0;
+        ck_assert_int_eq(database_insert_runs(fixture.database, runs, 2, on_answer, on_release, NULL), 0);
+        await(&fixture.n_releases, 1);
+        ck_assert_int_ne(fixture.answer, ERROR_NONE);
+
+        _cleanup_store_ Store *store = NULL;
+        StoreRun *found;
+        size_t n;
+        ck_assert_int_eq(store_open_reader(&store, fixture.scratch.path, NULL), 0);
+        ck_assert_int_eq(store_list_runs(store, &found, &n, NULL), 0);
+        ck_assert_uint_eq(n, 2);
+        store_runs_free(found, n);
+}
+END_TEST
+
+START_TEST(test_blocked_database_loses_nothing) {
+        uint32_t run = insert_one();
+        Store *other = block_database();
+
+        add_sample(run, 0);
+        await(&fixture.n_statuses, 1);
+        ck_assert_int_eq(fixture.last_status, -EBUSY);
+        for (uint64_t seq = 1; seq < 20; seq++)
+                add_sample(run, seq);
+        ck_assert_uint_eq(count_samples(run), 0);
+
+        unblock_database(other);
+        await(&fixture.n_statuses, 2);
+        ck_assert_int_eq(fixture.last_status, 0);
+        await_written();
+        ck_assert_uint_eq(count_samples(run), 20);
+}
+END_TEST
+
+START_TEST(test_who_waits_is_told_in_time_though_the_database_is_blocked) {
+        uint32_t run = insert_one();
+        Store *other = block_database();
+
+        add_sample(run, 0);
+        uint64_t began = time_monotonic_ns();
+        await_written();
+        ck_assert_uint_lt(time_monotonic_ns() - began, 4 * NSEC_PER_SEC);
+        ck_assert_uint_eq(count_samples(run), 0);
+        unblock_database(other);
+}
+END_TEST
+
+START_TEST(test_new_runs_fail_if_the_database_is_blocked) {
+        Store *other = block_database();
+
+        ck_assert_int_eq(database_insert_runs(fixture.database, &fixture.scratch.run, 1, on_answer, on_release, NULL), 0);
+        await(&fixture.n_releases, 1);
+        ck_assert_uint_eq(fixture.n_answers, 1);
+        ck_assert_int_eq(fixture.answer, ERROR_UNREACHABLE);
+        unblock_database(other);
+}
+END_TEST
+
+START_TEST(test_one_bad_change_keeps_no_other_out) {
+        uint32_t run = insert_one();
+
+        add_sample(run, 0);
+        add_sample(run + 1000, 0); /* no such run */
+        add_sample(run, 1);
+        await_written();
+        ck_assert_uint_eq(count_samples(run), 2);
+}
+END_TEST
+
+START_TEST(test_shutdown_writes_what_waits) {
+        uint32_t run = insert_one();
+
+        for (uint64_t seq = 0; seq < 100; seq++)
+                add_sample(run, seq);
+        ck_assert_int_eq(database_shutdown(fixture.database, 30 * NSEC_PER_SEC), 0);
+        ck_assert_uint_eq(count_samples(run), 100);
+}
+END_TEST
+
+START_TEST(test_shutdown_of_a_blocked_database_ends) {
+        uint32_t run = insert_one();
+        Store *other = block_database();
+
+        add_sample(run, 0);
+        ck_assert_int_eq(database_shutdown(fixture.database, NSEC_PER_SEC / 10), -ETIMEDOUT);
+        unblock_database(other);
+}
+END_TEST
+
+START_TEST(test_active_runs_are_interrupted_at_the_beginning) {
+        uint32_t run = insert_one();
+
+        ck_assert_int_eq(database_set_run_state(fixture.database, run, RUN_RUNNING, 2), 0);
+        ck_assert_int_eq(database_shutdown(fixture.database, 30 * NSEC_PER_SEC), 0);
+        fixture.database = database_free(fixture.database);
+
+        StoreRun *found;
+        size_t n;
+        ck_assert_int_eq(database_new(&fixture.database, fixture.event, fixture.scratch.path, on_status, NULL, NULL), 0);
+        database_take_runs(fixture.database, &found, &n);
+        ck_assert_uint_eq(n, 1);
+        ck_assert_int_eq(found[0].state, RUN_INTERRUPTED);
+        store_runs_free(found, n);
+
+        /* Not only told so: written. Somebody who holds the lock makes the stored state count. */
+        int lock = store_service_lock(fixture.scratch.path, NULL);
+        ck_assert_int_ge(lock, 0);
+        _cleanup_store_run_ StoreRun stored = read_run(run);
+        ck_assert_int_eq(stored.state, RUN_INTERRUPTED);
+        close(lock);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+        Suite *suite = suite_create("daemon/database");
+        TCase *tcase = tcase_create("database");
+
+        tcase_add_checked_fixture(tcase, setup, teardown);
+        tcase_set_timeout(tcase, 90);
+        tcase_add_test(tcase, test_written_means_readable);
+        tcase_add_test(tcase, test_samples_need_nobody_who_waits);
+        tcase_add_test(tcase, test_all_runs_or_none);
+        tcase_add_test(tcase, test_blocked_database_loses_nothing);
+        tcase_add_test(tcase, test_who_waits_is_told_in_time_though_the_database_is_blocked);
+        tcase_add_test(tcase, test_new_runs_fail_if_the_database_is_blocked);
+        tcase_add_test(tcase, test_one_bad_change_keeps_no_other_out);
+        tcase_add_test(tcase, test_shutdown_writes_what_waits);
+        tcase_add_test(tcase, test_shutdown_of_a_blocked_database_ends);
+        tcase_add_test(tcase, test_active_runs_are_interrupted_at_the_beginning);
+        suite_add_tcase(suite, tcase);
+        return suite;
+}
+
+UNIT_TEST_MAIN(make_suite)
