@@ -263,7 +263,10 @@ static int session_talk(Session *session, Error *error) {
         if (r < 0) {
                 session_free_device(session);
                 reporter_refused(&session->reporter, &refusal);
-                return session_flush(session, error);
+                if (session_flush(session, NULL) >= 0)
+                        return 0;
+                error_move(error, &refusal); /* the journal hears it instead */
+                return r;
         }
 
         r = go_receive(session, &go, error);
