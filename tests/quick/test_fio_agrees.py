@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: MIT
+"""fio itself is the judge of job files: what it takes and what it makes of amounts, plateau does too."""
+
+import json
+import subprocess
+
+import pytest
+
+import needs
+
+ACCEPTED = {
+    "sandforce": "bs=4k\nnumjobs=64\nrandrepeat=0\nrwmixread=0\nnorandommap\nrw=randrw\nruntime=60000\ndo_verify=0\ndirect=1\n"
+                 "ioengine=sync",
+    "nothing said": "",
+    "upper-case suffixes": "bs=4K\nsize=1G\nio_size=1MB",
+    "hexadecimal": "bs=0x1000",
+    "sizes for each direction": "rw=rw\nbs=4k,8k",
+    "size for writes only": "rw=rw\nbs=,8k",
+    "sizes for three directions": "rw=rw\nbs=4k,,8k",
+    "aliases": "readwrite=randread\nblocksize=8k\ntimeout=10\nio_limit=1m\nfileoffset=0\nwait_for_previous",
+    "rw=readwrite": "rw=readwrite",
+    "mix by writes": "rw=randrw\nrwmixwrite=10",
+    "later option wins": "rw=write\nrw=read",
+    "percentages": "size=50%\noffset=25%\nio_size=10%",
+    "times": "runtime=2m\n[b]\nruntime=1h\n[c]\nruntime=1d\n[d]\nruntime=500ms\n[e]\nruntime=500usec\n[f]\nruntime=0",
+    "flags with values": "norandommap=0\ntime_based=1\nruntime=1\nstonewall=1\ngroup_reporting=1\nthread=1",
+    "flags without values": "norandommap\ntime_based\nruntime=1\nstonewall\ngroup_reporting\nthread",
+    "keyword": "numjobs=$ncpus",
+    "arithmetic": "numjobs=$ncpus*2\nbs=$pagesize*2",
+    "depth with suffix": "iodepth=1k",
+    "loops=0": "loops=0",
+    "size=0": "size=0",
+    "seeds": "randseed=0x2a\n[b]\nrandseed=5",
+    "comments": "; a\n# b\nrw=write # c\nbs=4k ; d",
+    "indented": "  rw=write\n\tbs=4k",
+    "CRLF": "rw=write\r\nbs=4k\r",
+    "two sections of one name": "rw=write\n[a]\nrw=read",
+    "global again": "[global]\nbs=8k\n[b]\nrw=write\n[global]\nbs=16k\n[c]",
+    "section with blanks": "[a b c]\nrw=write",
+    "logs": "write_bw_log\nwrite_lat_log=x\nwrite_iops_log=x\nlog_avg_msec=100",
+    "batches": "iodepth_batch=4\niodepth_batch_complete_min=2",
+    "of one engine": "ioengine=io_uring\nfixedbufs\nregisterfiles",
+}
+
+REJECTED = {
+    "typing error": "rwmixraed=3",
+    "unknown option": "xyzzy=3",
+    "upper-case option": "RW=write",
+    "upper-case value": "rw=WRITE",
+    "unknown value": "rw=randwritex",
+    "rw without value": "rw",
+    "empty numbers": "size=",
+    "empty time": "runtime=",
+    "empty text": "description=",
+    "bare text": "description",
+    "mix above 100": "rwmixread=101",
+    "no depth": "iodepth=0",
+    "no block": "bs=0",
+    "suffix alone": "bs=k",
+    "direct=2": "direct=2",
+    "bare direct": "direct",
+    "bare randrepeat": "randrepeat",
+    "randrepeat with a word": "randrepeat=true",
+    "flag with a word": "time_based=yes",
+    "flag with an empty value": "norandommap=",
+    "number beyond 64 bits": "size=99999999999999999999",
+    "io_size above 100%": "io_size=200%",
+    "no name": "=5",
+    "arithmetic without keyword": "numjobs=(2*4096)",
+}
+
+# Not accepted, though fio takes them: it drops or guesses at what it does not understand, or has what plateau has not.
+STRICTER = {
+    "fraction": "bs=1.5k",
+    "unknown suffix": "bs=4x",
+    "unknown time": "runtime=10sec",
+    "fraction of a time": "runtime=1.5h",
+    "negative": "offset=-1",
+    "dash for comma": "bs=4k-8k",
+    "percentage above 100": "size=200%",
+    "flag above 1": "norandommap=2",
+    "cached": "direct=0",
+    "parallel": "stonewall=0",
+    "target": "filename=x",
+    "trim": "rw=trim",
+}
+
+AMOUNTS = {
+    "size": "rw=write\nsize=1m",
+    "numjobs and loops": "rw=write\nsize=1m\nnumjobs=2\nloops=3",
+    "io_size above size": "rw=write\nsize=1m\nio_size=3m",
+    "io_size below size": "rw=write\nsize=4m\nio_size=1m",
+    "io_size below size, looped": "rw=write\nsize=4m\nio_size=1m\nloops=2",
+    "io_size above size, looped": "rw=write\nsize=1m\nio_size=3m\nloops=2",
+    "more loops than io_size": "rw=write\nsize=128k\nio_size=384k\nloops=5",
+    "random without map, looped": "rw=randwrite\nsize=128k\nio_size=384k\nloops=2\nnorandommap",
+    "random with map, looped": "rw=randwrite\nsize=128k\nio_size=384k\nloops=2\nnorandommap=0",
+    "io_size in percent": "rw=write\nsize=4m\nio_size=50%",
+    "size in suffixes": "rw=write\nsize=1mb\nbs=8k",
+    "IEC size": "rw=write\nsize=2048kib\nbs=512",
+    "all writes of a mix": "rw=randrw\nrwmixread=0\nsize=1m\nnorandommap",
+    "reads": "rw=read\nsize=1m",
+}
+
+
+@pytest.fixture(autouse=True)
+def fio():
+    needs.need_programs("fio")
+
+
+def write_job(tmp_path, options: str):
+    path = tmp_path / "job.fio"
+    path.write_bytes(f"[a]\n{options}\n".encode())
+    return path
+
+
+def fio_accepts(path) -> bool:
+    return subprocess.run(["fio", "--parse-only", str(path)], cwd=path.parent, capture_output=True, timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("options", ACCEPTED.values(), ids=ACCEPTED.keys())
+def test_both_accept(cli, tmp_path, options):
+    path = write_job(tmp_path, options)
+    assert fio_accepts(path)
+    assert cli("check-job", path, "--json", check=False).rc == 0
+
+
+@pytest.mark.parametrize("options", REJECTED.values(), ids=REJECTED.keys())
+def test_both_reject(cli, tmp_path, options):
+    path = write_job(tmp_path, options)
+    assert not fio_accepts(path)
+    assert cli("check-job", path, "--json", check=False).rc == 2
+
+
+@pytest.mark.parametrize("options", STRICTER.values(), ids=STRICTER.keys())
+def test_only_fio_accepts(cli, tmp_path, options):
+    path = write_job(tmp_path, options)
+    assert fio_accepts(path)
+    assert cli("check-job", path, "--json", check=False).rc == 2
+
+
+@pytest.mark.parametrize("options", AMOUNTS.values(), ids=AMOUNTS.keys())
+def test_as_much_is_written(cli, tmp_path, options):
+    path = write_job(tmp_path, options + "\nioengine=null")
+    run = subprocess.run(["fio", "--output-format=json", str(path)], cwd=tmp_path, capture_output=True, timeout=60, check=True)
+    report = json.loads(run.stdout[run.stdout.index(b"{"):])
+    written = sum(job["write"]["io_bytes"] for job in report["jobs"])
+    planned = cli.json("check-job", path, "--size", "1g")["phases"][0]["planned_bytes"]
+    # Each stream ends with a whole block.
+    assert planned <= written < planned + 4096 * len(report["jobs"])
