@@ -189,7 +189,10 @@ int ring_submit_and_wait(Ring *ring, unsigned wait_nr, uint64_t timeout_ns) {
                 return 0;
         }
 
-        r = io_uring_submit_and_wait_timeout(&ring->uring, &cqe, wait_nr, &timeout, NULL);
+        if (wait_nr == 0)
+                r = io_uring_submit(&ring->uring);
+        else
+                r = io_uring_submit_and_wait_timeout(&ring->uring, &cqe, wait_nr, &timeout, NULL);
         return r >= 0 || r == -ETIME || r == -EINTR ? 0 : r;
 }
 

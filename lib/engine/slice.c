@@ -175,13 +175,13 @@ static bool fill(Slice *s) {
 }
 
 /* What the device did not do for a reason that passes, or did in part, is asked again; not for ever when stopping. */
-static bool retry(Slice *s, uint32_t number, int32_t result, bool draining) {
+static bool retry(Slice *s, uint32_t number, int32_t result, bool stopping) {
         Slot *slot = &s->slots[number];
 
         if (result == -EAGAIN || result == -EINTR) {
-                s->n_failures++;
-                if (draining)
+                if (stopping)
                         return false;
+                s->n_failures++;
         } else if (result > 0 && (uint32_t) result < slot->op.length - slot->n_done)
                 slot->n_done += (uint32_t) result;
         else
@@ -191,10 +191,10 @@ static bool retry(Slice *s, uint32_t number, int32_t result, bool draining) {
         return true;
 }
 
-static void complete(Slice *s, TallyCounts *counts, const RingCompletion *completion, bool draining) {
+static void complete(Slice *s, TallyCounts *counts, const RingCompletion *completion, bool stopping) {
         Slot *slot = &s->slots[completion->slot];
 
-        if (retry(s, completion->slot, completion->result, draining))
+        if (retry(s, completion->slot, completion->result, stopping))
                 return;
 
         if (completion->result > 0) {
@@ -214,7 +214,7 @@ static void complete(Slice *s, TallyCounts *counts, const RingCompletion *comple
         s->free_slots[s->n_free++] = completion->slot;
 }
 
-static void reap(Slice *s, bool draining) {
+static void reap(Slice *s, bool stopping) {
         RingCompletion completions[REAP_MAX];
         unsigned n = ring_reap(s->ring, completions, ELEMENTSOF(completions));
 
@@ -224,7 +224,7 @@ static void reap(Slice *s, bool draining) {
 
         TallyCounts *counts = tally_begin(&s->tally);
         for (unsigned i = 0; i < n; i++)
-                complete(s, counts, &completions[i], draining);
+                complete(s, counts, &completions[i], stopping);
         tally_end(&s->tally);
         atomic_store_explicit(&s->n_in_flight, s->n_slots - s->n_free, memory_order_relaxed);
 
@@ -308,7 +308,7 @@ static void run_phase(Slice *s) {
                         more = fill(s);
                 if (!exchange(s, more, draining ? UINT64_MAX : left_ns))
                         break;
-                reap(s, draining);
+                reap(s, command == COMMAND_STOP || command == COMMAND_EXIT);
                 back_off(s);
         }
 

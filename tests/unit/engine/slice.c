@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * The engine on a ring and a clock that the test plays itself: they stand before the library's at link time. So
+ * every answer that a kernel can give comes at a known time, and waiting is seen from the kernel's side.
+ */
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include "unit.h"
+#include "util/macro.h"
+#include "util/time.h"
+
+#define START_NS (1000 * NSEC_PER_SEC)
+
+static _Atomic uint64_t now_ns = START_NS;
+
+uint64_t time_monotonic_ns(void) {
+        return atomic_load(&now_ns);
+}
+
+int64_t time_realtime_ns(void) {
+        return (int64_t) atomic_load(&now_ns) + 1;
+}
+
+typedef struct Request {
+        uint8_t *buf;
+        uint32_t length;
+        uint64_t offset;
+        uint32_t slot;
+} Request;
+
+/* In the ring thread, for each submit: answers what it likes by answer(). What it returns the ring returns. */
+typedef int (*Script)(unsigned wait_nr, uint64_t timeout_ns);
+
+static Script script;
+static Request requests[1024]; /* prepared and not yet answered, oldest first */
+static unsigned n_requests;
+static RingCompletion answers[1024];
+static unsigned n_answers;
+
+int ring_new(Ring **ret, RingKind kind, int fd, uint32_t depth, const struct iovec *buffers, unsigned n_buffers,
+             Error *error) {
+        *ret = NULL;
+        return 0;
+}
+
+int ring_enable(Ring *ring, Error *error) {
+        return 0;
+}
+
+void ring_prepare(Ring *ring, Direction direction, void *buf, unsigned buffer, uint32_t length, uint64_t offset,
+                  uint32_t slot) {
+        requests[n_requests++] = (Request){ .buf = buf, .length = length, .offset = offset, .slot = slot };
+}
+
+int ring_submit_and_wait(Ring *ring, unsigned wait_nr, uint64_t timeout_ns) {
+        return script(wait_nr, timeout_ns);
+}
+
+unsigned ring_reap(Ring *ring, RingCompletion *ret, unsigned n) {
+        n = MIN(n, n_answers);
+        n_answers -= n;
+        memcpy(ret, answers + n_answers, n * sizeof *ret);
+        return n;
+}
+
+Ring *ring_free(Ring *ring) {
+        return NULL;
+}
+
+/* Answers the oldest request. */
+static Request answer(int32_t result) {
+        Request request = requests[0];
+
+        n_requests--;
+        memmove(requests, requests + 1, n_requests * sizeof *requests);
+        answers[n_answers++] = (RingCompletion){ .slot = request.slot, .result = result };
+        return request;
+}
+
+static void answer_all(void) {
+        while (n_requests > 0)
+                answer((int32_t) requests[0].length);
+}
+
+static Engine *engine;
+static PhasePlan phase;
+static Plan plan = { .n_phases = 1, .phases = &phase };
+static Counters counters;
+static EngineErrno errnos[ENGINE_N_ERRNOS_MAX];
+
+static void start(Script run, uint32_t depth, uint64_t n_ios) {
+        _cleanup_error_ Error error = ERROR_INIT;
+
+        phase = (PhasePlan){
+                .rw = RW_RANDWRITE,
+                .block_bytes = { 4096, 4096, 4096 },
+                .iodepth = depth,
+                .numjobs = 1,
+                .region_bytes = GIB,
+                .n_blocks = { GIB / 4096, GIB / 4096, GIB / 4096 },
+                .limit_bytes = n_ios * 4096,
+                .seed = 1,
+        };
+        script = run;
+        ck_assert_int_eq(engine_new(&engine, &(EngineConfig){ .plan = &plan, .run_tag = 1 }, &error), 0);
+        ck_assert_int_eq(engine_start_phase(engine, 0), 0);
+}
+
+static void await_idle(void) {
+        struct pollfd event = { .fd = engine_event_fd(engine), .events = POLLIN };
+        uint64_t n_events;
+
+        while (engine_state(engine) != ENGINE_IDLE) {
+                ck_assert_int_eq(poll(&event, 1, -1), 1);
+                ck_assert_int_eq(read(event.fd, &n_events, sizeof n_events), sizeof n_events);
+        }
+        engine_counters(engine, &counters);
+}
+
+static void end(void) {
+        engine = engine_free(engine);
+}
+
+static Request seen[64];
+static unsigned n_seen;
+
+static int answer_try_again(unsigned wait_nr, uint64_t timeout_ns) {
+        static const int32_t results[] = { -EAGAIN, -EINTR, -EAGAIN, 4096 };
+
+        for (; n_requests > 0; n_seen++)
+                seen[n_seen] = answer(results[n_seen % 4]);
+        atomic_fetch_add(&now_ns, 1000);
+        return 0;
+}
+
+START_TEST(try_again_is_the_same_io_and_counts_once) {
+        uint64_t ns;
+
+        start(answer_try_again, 1, 2);
+        await_idle();
+        ck_assert_uint_eq(n_seen, 8);
+        for (unsigned i = 0; i < n_seen; i++) {
+                ck_assert_uint_eq(seen[i].offset, seen[i / 4 * 4].offset);
+                ck_assert_ptr_eq(seen[i].buf, seen[0].buf);
+                ck_assert_uint_eq(seen[i].length, 4096);
+        }
+        ck_assert_uint_ne(seen[0].offset, seen[4].offset);
+        ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], 2);
+        ck_assert_uint_eq(counters.bytes[DIRECTION_WRITE], 2 * 4096);
+        ck_assert_uint_eq(counters.errors, 0);
+        ck_assert_uint_eq(engine_errnos(engine, errnos), 0);
+
+        /* The latency is that of the whole: four turns of 1000 ns. */
+        ck_assert_int_eq(histogram_max(&counters.latency[DIRECTION_WRITE], &ns), 0);
+        ck_assert_uint_eq(histogram_bucket(ns), histogram_bucket(4000));
+        end();
+}
+END_TEST
+
+static int answer_in_pieces(unsigned wait_nr, uint64_t timeout_ns) {
+        while (n_requests > 0) {
+                seen[n_seen++] = requests[0];
+                answer(requests[0].length > 1024 ? 1024 : (int32_t) requests[0].length);
+        }
+        return 0;
+}
+
+START_TEST(a_short_transfer_goes_on_where_it_ended) {
+        start(answer_in_pieces, 1, 1);
+        await_idle();
+        ck_assert_uint_eq(n_seen, 4);
+        for (unsigned i = 0; i < n_seen; i++) {
+                ck_assert_uint_eq(seen[i].offset, seen[0].offset + i * 1024);
+                ck_assert_ptr_eq(seen[i].buf, seen[0].buf + i * 1024);
+                ck_assert_uint_eq(seen[i].length, 4096 - i * 1024);
+        }
+        ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], 1);
+        ck_assert_uint_eq(counters.bytes[DIRECTION_WRITE], 4096);
+        end();
+}
+END_TEST
+
+static _Atomic bool is_stopped;
+
+static int answer_try_again_for_ever(unsigned wait_nr, uint64_t timeout_ns) {
+        while (n_requests > 0 && n_answers < 2)
+                answer(-EAGAIN);
+        if (!atomic_exchange(&is_stopped, true))
+                engine_stop_phase(engine);
+        return 0;
+}
+
+START_TEST(try_again_does_not_hold_up_a_stop) {
+        start(answer_try_again_for_ever, 2, 1000);
+        await_idle();
+        ck_assert_uint_eq(counters.errors, 2);
+        ck_assert_uint_eq(engine_errnos(engine, errnos), 1);
+        ck_assert_int_eq(errnos[0].errnum, EAGAIN);
+        end();
+}
+END_TEST
+
+static uint64_t latency_ns;
+
+static int answer_after_a_time(unsigned wait_nr, uint64_t timeout_ns) {
+        atomic_fetch_add(&now_ns, latency_ns);
+        answer_all();
+        return 0;
+}
+
+START_TEST(latency_is_from_submit_to_completion) {
+        static const uint64_t latencies[] = { 1, 100, 12345, 3 * NSEC_PER_SEC, 7200 * NSEC_PER_SEC };
+
+        for (size_t i = 0; i < ELEMENTSOF(latencies); i++) {
+                latency_ns = latencies[i];
+                start(answer_after_a_time, 4, 40);
+                await_idle();
+                ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], 40);
+                ck_assert_uint_eq(counters.latency[DIRECTION_WRITE].buckets[histogram_bucket(latencies[i])], 40);
+                ck_assert_uint_eq(engine_phase_running_ns(engine), 10 * latencies[i]);
+                end();
+        }
+}
+END_TEST
+
+/* One answer every ns_per_io, as many as are waited for. */
+static uint64_t ns_per_io;
+static unsigned wait_nr_last, wait_nr_largest, n_turns;
+static uint64_t timeout_last;
+
+static int answer_at_a_rate(unsigned wait_nr, uint64_t timeout_ns) {
+        wait_nr_last = wait_nr;
+        wait_nr_largest = MAX(wait_nr_largest, wait_nr);
+        timeout_last = timeout_ns;
+        n_turns++;
+        for (unsigned i = 0; i < wait_nr; i++) {
+                answer(4096);
+                atomic_fetch_add(&now_ns, ns_per_io);
+        }
+        if (wait_nr == 0 || n_turns == 1000)
+                engine_stop_phase(engine);
+        if (n_turns > 1000)
+                answer_all();
+        return 0;
+}
+
+static void run_at_a_rate(uint64_t ns, uint32_t depth) {
+        ns_per_io = ns;
+        n_turns = wait_nr_largest = 0;
+        start(answer_at_a_rate, depth, UINT64_MAX / 4096);
+        await_idle();
+        end();
+}
+
+START_TEST(waits_for_several_only_while_they_come_soon) {
+        static const struct {
+                uint64_t ns;
+                uint32_t depth;
+                unsigned largest;
+        } cases[] = {
+                { 1000, 64, 8 },   { 2300, 64, 8 },   { 4500, 64, 4 }, { 9000, 64, 2 }, { 19000, 64, 1 },
+                { 25000, 64, 1 },  { 2000000, 64, 1 },
+                { 1000, 16, 4 },   { 1000, 4, 1 },    { 1000, 1, 1 }, /* never for most of what is outstanding */
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                run_at_a_rate(cases[i].ns, cases[i].depth);
+                ck_assert_uint_eq(wait_nr_largest, cases[i].largest);
+        }
+}
+END_TEST
+
+/* Fast, then from one turn to the next a cliff. */
+static uint64_t timeout_at_the_cliff;
+static unsigned wait_nr_after_the_cliff;
+
+static int answer_over_a_cliff(unsigned wait_nr, uint64_t timeout_ns) {
+        n_turns++;
+        if (n_turns < 200)
+                for (unsigned i = 0; i < wait_nr; i++) {
+                        answer(4096);
+                        atomic_fetch_add(&now_ns, 2000);
+                }
+        else if (n_turns == 200) {
+                timeout_at_the_cliff = wait_nr > 1 ? timeout_ns : UINT64_MAX;
+                atomic_fetch_add(&now_ns, timeout_ns);
+        } else if (n_turns == 201) {
+                atomic_fetch_add(&now_ns, 2 * NSEC_PER_MSEC);
+                answer(4096);
+        } else {
+                if (n_turns == 202)
+                        wait_nr_after_the_cliff = wait_nr;
+                engine_stop_phase(engine);
+                answer_all();
+        }
+        return 0;
+}
+
+START_TEST(a_cliff_costs_one_short_wait) {
+        start(answer_over_a_cliff, 64, UINT64_MAX / 4096);
+        await_idle();
+        ck_assert_uint_le(timeout_at_the_cliff, 100 * NSEC_PER_USEC);
+        ck_assert_uint_eq(wait_nr_after_the_cliff, 1);
+        end();
+}
+END_TEST
+
+static unsigned n_queued_first, wait_nr_first;
+
+static int watch_the_first_fill(unsigned wait_nr, uint64_t timeout_ns) {
+        if (n_queued_first == 0) {
+                n_queued_first = n_requests;
+                wait_nr_first = wait_nr;
+        }
+        answer_all();
+        return 0;
+}
+
+START_TEST(a_deep_queue_is_filled_in_steps) {
+        start(watch_the_first_fill, 1000, 1000);
+        await_idle();
+        ck_assert_uint_le(n_queued_first, 64);
+        ck_assert_uint_eq(wait_nr_first, 0);
+        ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], 1000);
+        end();
+}
+END_TEST
+
+static int hang(unsigned wait_nr, uint64_t timeout_ns) {
+        if (n_turns++ == 0) {
+                atomic_fetch_add(&now_ns, 500);
+                answer(4096);
+                return 0;
+        }
+        ck_assert_uint_le(timeout_ns, 100 * NSEC_PER_MSEC);
+        if (atomic_load(&is_stopped))
+                answer_all();
+        else
+                sched_yield();
+        return 0;
+}
+
+START_TEST(the_age_of_the_oldest) {
+        uint64_t oldest_ns;
+        uint32_t n;
+
+        start(hang, 3, 1000);
+        do
+                engine_in_flight(engine, &n, &oldest_ns);
+        while (atomic_load(&now_ns) != START_NS + 500 || n != 3);
+
+        /* Two are from the start, one came in place of the first. */
+        atomic_fetch_add(&now_ns, 6 * NSEC_PER_SEC);
+        engine_in_flight(engine, &n, &oldest_ns);
+        ck_assert_uint_eq(n, 3);
+        ck_assert_uint_eq(oldest_ns, 6 * NSEC_PER_SEC + 500);
+        ck_assert_uint_eq(engine_phase_running_ns(engine), 6 * NSEC_PER_SEC + 500);
+
+        engine_stop_phase(engine);
+        atomic_store(&is_stopped, true);
+        await_idle();
+        engine_in_flight(engine, &n, &oldest_ns);
+        ck_assert_uint_eq(n, 0);
+        ck_assert_uint_eq(oldest_ns, 0);
+        end();
+}
+END_TEST
+
+static int break_ring(unsigned wait_nr, uint64_t timeout_ns) {
+        return -EBADFD;
+}
+
+START_TEST(a_broken_ring_ends_the_phase_and_is_told) {
+        start(break_ring, 4, 1000);
+        await_idle();
+        ck_assert_int_eq(engine_ring_error(engine), -EBADFD);
+        ck_assert_int_eq(engine_start_phase(engine, 0), -EBADFD);
+        end();
+}
+END_TEST
+
+static int lack_memory_at_first(unsigned wait_nr, uint64_t timeout_ns) {
+        if (n_turns++ < 3)
+                return n_turns % 2 ? -EAGAIN : -EBUSY;
+        answer_all();
+        return 0;
+}
+
+START_TEST(a_kernel_short_of_memory_loses_nothing) {
+        start(lack_memory_at_first, 4, 100);
+        await_idle();
+        ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], 100);
+        ck_assert_uint_eq(counters.errors, 0);
+        ck_assert_int_eq(engine_ring_error(engine), 0);
+        end();
+}
+END_TEST
+
+static int answer_all_errors(unsigned wait_nr, uint64_t timeout_ns) {
+        while (n_requests > 0) {
+                answer(-(1000 + (int) n_seen++ % 50));
+                atomic_fetch_add(&now_ns, 10);
+        }
+        return 0;
+}
+
+START_TEST(errors_of_too_many_kinds_count_as_the_last) {
+        uint64_t n = 0;
+
+        start(answer_all_errors, 50, 100);
+        await_idle();
+        ck_assert_uint_eq(counters.errors, 100);
+        ck_assert_uint_eq(engine_errnos(engine, errnos), ENGINE_N_ERRNOS_MAX);
+        for (unsigned i = 0; i < ENGINE_N_ERRNOS_MAX - 1; i++) {
+                ck_assert_int_eq(errnos[i].errnum, 1000 + (int) i);
+                ck_assert_uint_eq(errnos[i].count, 2);
+                n += errnos[i].count;
+        }
+        ck_assert_int_eq(errnos[ENGINE_N_ERRNOS_MAX - 1].errnum, EIO);
+        ck_assert_uint_eq(n + errnos[ENGINE_N_ERRNOS_MAX - 1].count, 100);
+        end();
+}
+END_TEST
+
+static Suite *make_suite(void) {
+        Suite *s = suite_create("slice");
+        TCase *c = tcase_create("slice");
+
+        tcase_set_timeout(c, 60);
+        tcase_add_test(c, try_again_is_the_same_io_and_counts_once);
+        tcase_add_test(c, a_short_transfer_goes_on_where_it_ended);
+        tcase_add_test(c, try_again_does_not_hold_up_a_stop);
+        tcase_add_test(c, latency_is_from_submit_to_completion);
+        tcase_add_test(c, waits_for_several_only_while_they_come_soon);
+        tcase_add_test(c, a_cliff_costs_one_short_wait);
+        tcase_add_test(c, a_deep_queue_is_filled_in_steps);
+        tcase_add_test(c, the_age_of_the_oldest);
+        tcase_add_test(c, a_broken_ring_ends_the_phase_and_is_told);
+        tcase_add_test(c, a_kernel_short_of_memory_loses_nothing);
+        tcase_add_test(c, errors_of_too_many_kinds_count_as_the_last);
+        suite_add_tcase(s, c);
+        return s;
+}
+
+UNIT_TEST_MAIN(make_suite)
