@@ -4,6 +4,9 @@
 /*
  * Curves for a terminal. Every column shows the whole range (lowest to highest) of the samples that fall
  * into it, and its mean, so that a dip of one sample in ten hours is still to be seen.
+ *
+ * Title, unit, labels and marks are UTF-8 and stay on their line whatever they hold, but for an unambiguous reading
+ * they should have gone through text_escape().
  */
 
 #include <stdbool.h>
@@ -29,8 +32,8 @@ typedef struct PlotMark {
 typedef struct PlotOptions {
         const char *title;
         const char *unit; /* "IOPS", "MB/s", "ms" */
-        unsigned width;   /* columns in all, at least 40; 0: 80 */
-        unsigned height;  /* rows of the curve, at least 4; 0: 16 */
+        unsigned width;   /* columns in all; 0: 80; less than 40: 40 */
+        unsigned height;  /* rows of the curve; 0: 16; less than 4: 4 */
         bool log_scale;   /* of the value; zeros lie on the bottom line */
         bool ascii;       /* where the locale has no UTF-8 */
         bool color;
