@@ -2,6 +2,7 @@
 """plateau-worker alone, as the service sees it: over its socket, on real block devices made here."""
 
 import contextlib
+import ctypes
 import errno
 import os
 import select
@@ -605,6 +606,69 @@ def test_errors_are_told_once_a_sample(nbd, worker):
     assert w.messages[-1]["outcome"] == "stopped"
 
 
+def set_read_only(device, on):
+    subprocess.run(["blockdev", "--setro" if on else "--setrw", device.path], check=True)
+
+
+def test_device_becomes_read_only(loop, worker):
+    device = loop(32 * MIB)
+    w = worker()
+    w.start(device, job(runtime="60s"))
+    w.wait("SAMPLE")
+    set_read_only(device, True)
+    assert "read-only" in w.wait("EVENT", kind="read-only")["detail"]
+    for _ in range(3):
+        assert w.wait("SAMPLE")["errors"] > 0
+    w.send("STOP")
+    assert w.until_end() == 0
+    set_read_only(device, False)
+    assert len(w.of("EVENT", kind="read-only")) == 1
+    assert [m["errno"] for m in w.of("ERRNO")][:1] == [errno.EPERM]
+    samples = assert_samples_are_whole(w.messages)
+    assert sum(s["errors"] for s in samples) == w.of("ERRNO")[-1]["count"]
+
+
+def test_a_writing_phase_does_not_begin_on_a_read_only_device(loop, worker):
+    device = loop(32 * MIB)
+    w = worker()
+    w.start(device, job(runtime="1s", rw="randread") + "[b]\nrw=write\n")
+    w.wait("SAMPLE")
+    set_read_only(device, True)
+    finished = w.wait("FINISHED")
+    set_read_only(device, False)
+    assert finished["outcome"] == "failed" and "read-only" in finished["detail"]
+    assert [(m["index"], m["mark"]) for m in w.of("PHASE")] == [(0, "started"), (0, "done")]
+    assert w.until_end() == 0
+
+
+@pytest.mark.parametrize("size", [0, 16 * MIB])
+def test_lost_device(loop, worker, size):
+    device = loop(32 * MIB)
+    w = worker()
+    w.start(device, job(runtime="60s"))
+    w.wait("SAMPLE")
+    os.truncate(device.file, size)
+    subprocess.run(["losetup", "--set-capacity", device.path], check=True)
+    finished = w.wait("FINISHED", 15)
+    assert finished["outcome"] == "lost" and device.path in finished["detail"]
+    assert w.of("PHASE")[-1]["mark"] == "stopped"
+    assert w.until_end() == 0
+    assert_samples_are_whole(w.messages)
+
+
+def test_lost_between_phases(loop, worker):
+    """A read of nothing fails nothing, so it is the look between phases that finds it."""
+    device = loop(32 * MIB)
+    w = worker()
+    w.start(device, job(runtime="1s", rw="randread", extra="size=1m") + "[b]\nrw=write\n")
+    w.wait("SAMPLE")
+    subprocess.run(["truncate", "-s", "16M", device.file], check=True)
+    subprocess.run(["losetup", "--set-capacity", device.path], check=True)
+    assert w.wait("FINISHED", 15)["outcome"] == "lost"
+    assert [(m["index"], m["mark"]) for m in w.of("PHASE")] == [(0, "started"), (0, "done")]
+    assert w.until_end() == 0
+
+
 # --- privileges ----------------------------------------------------------------------------------
 
 
@@ -627,3 +691,43 @@ def test_all_privileges_are_gone(loop, worker):
     assert "0 " in open(f"/proc/{w.pid}/limits").read().split("Max core file size")[1].split("\n")[0]
     # Not dumpable: what belongs to it in /proc is root's.
     assert os.stat(f"/proc/{w.pid}/mem").st_uid == 0
+
+
+SYS_SETGROUPS, SYS_IO_URING_SETUP = 116, 425  # x86_64
+
+
+def deny(number: int):
+    """For preexec_fn: from now on this system call fails with EPERM, as some containers have it."""
+    if os.uname().machine != "x86_64":
+        pytest.skip("knows the system calls of x86_64 only")
+    libc = ctypes.CDLL(None, use_errno=True)
+    program = b"".join(struct.pack("=HBBI", *i) for i in (
+        (0x20, 0, 0, 0),                       # load the number
+        (0x15, 0, 1, number),                  # this one?
+        (0x06, 0, 0, 0x50000 | errno.EPERM),   # SECCOMP_RET_ERRNO
+        (0x06, 0, 0, 0x7FFF0000),              # SECCOMP_RET_ALLOW
+    ))  # fmt: skip
+    buffer = ctypes.create_string_buffer(program, len(program))
+    filter_ = ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(buffer)))
+
+    def install(_keep=buffer):
+        assert libc.prctl(38, 1, 0, 0, 0) == 0  # PR_SET_NO_NEW_PRIVS
+        assert libc.prctl(22, 2, filter_, 0, 0) == 0  # PR_SET_SECCOMP, SECCOMP_MODE_FILTER
+
+    return install
+
+
+@pytest.mark.parametrize("number, words", [(SYS_IO_URING_SETUP, "io_uring"), (SYS_SETGROUPS, "give up privileges")])
+def test_what_a_container_denies_is_said_and_nothing_written(loop, worker, number, words):
+    device = loop(8 * MIB)
+    before = harness.content_hash(device.file)
+    w = worker(preexec_fn=deny(number))
+    w.open(device.path, job(), confirm=[device.confirm])
+    w.wait("REPORT", 15)
+    w.go()
+    finished = w.wait("FINISHED", 15)
+    assert finished["outcome"] == "failed" and words in finished["detail"]
+    assert w.of("STARTED") == []
+    assert w.until_end() == 0
+    assert device.claim_is_free()
+    assert harness.content_hash(device.file) == before
