@@ -166,6 +166,10 @@ static int start_section(JobReader *reader, const IniEntry *entry, Error *error)
                 return error_set(error, ERROR_USAGE, EINVAL,
                                  "%s:%u: [%s]: expected [global] or a phase: this version judges no runs by a job's criteria",
                                  reader->name, entry->line, entry->section);
+        if (strncmp(entry->section, "global", strlen("global")) == 0)
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s:%u: [%.*s]: expected [global], or a phase whose name does not begin so: fio takes it for [global]",
+                                 reader->name, entry->line, SHOWN_MAX, entry->section);
 
         reader->draft = reader->global;
         reader->draft.phase.name = strdup(entry->section);

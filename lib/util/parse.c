@@ -207,6 +207,7 @@ const char *nearest_word(const char *s, const char *const *candidates, size_t n)
         size_t length = strlen(s);
         const char *best = NULL;
 
+        /* What is longer is no typing error, and would take long. */
         if (length == 0 || length > WORD_MAX)
                 return NULL;
 

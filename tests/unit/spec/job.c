@@ -398,6 +398,7 @@ START_TEST(test_a_job_needs_a_phase_and_options_a_section) {
         check_refused("[global]\nbs=4k\n", -EINVAL, WORDS("t.fio: no phase", "expected"));
         check_refused("bs=4k\n[a]\n", -EINVAL, WORDS("t.fio:1: ", "'bs'", "expected [global]"));
         check_refused("[a\n", -EINVAL, WORDS("t.fio:1: ", "expected ']'"));
+        check_refused("[a]\n[global2]\n", -EINVAL, WORDS("t.fio:2: [global2]", "expected [global]"));
 }
 END_TEST
 

@@ -204,6 +204,7 @@ END_TEST
 START_TEST(test_nothing_overflows) {
         _cleanup_plan_ Plan *big = bind_good("[a]\nrw=randwrite\nloops=4294967295\nnumjobs=16384\n", 64 * TIB);
         _cleanup_plan_ Plan *percent = bind_good("[a]\nrw=randwrite\noffset=99%\nsize=99%\nio_size=99%\n", UINT64_MAX);
+        _cleanup_plan_ Plan *half = bind_good("[a]\nsize=50%\n", UINT64_C(1) << 63);
         _cleanup_plan_ Plan *times = bind_good("[global]\nruntime=200000d\n[a]\n[b]\n", MIB);
         _cleanup_plan_ Plan *bytes = bind_good("[global]\nrw=write\nloops=100000\n[a]\n[b]\n[c]\n", 64 * TIB);
         uint64_t total;
@@ -213,6 +214,7 @@ START_TEST(test_nothing_overflows) {
         ck_assert(!big->phases[0].has_planned_bytes);
         ck_assert_uint_le(percent->phases[0].region_bytes, UINT64_MAX - percent->phases[0].region_offset);
         ck_assert_uint_gt(percent->phases[0].region_bytes, UINT64_MAX / 101);
+        ck_assert_uint_eq(half->phases[0].region_bytes, UINT64_C(1) << 62);
         ck_assert(plan_total_time(times, &total));
         ck_assert_uint_eq(total, UINT64_MAX);
         ck_assert(plan_total_write_bytes(bytes, &total));
