@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: MIT */
+
+/* The driver with an engine and a device that do what a test says, at the moments that are rare with real ones. */
+
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+
+#include "unit.h"
+#include "util/macro.h"
+#include "worker/driver.h"
+
+/* --- the engine ---------------------------------------------------------------------------- */
+
+struct Engine {
+        int event_fd;
+        EngineState state;
+        int ring_error;
+        uint64_t n_writes, n_errors;
+        uint32_t in_flight;
+        uint64_t oldest_ns;
+        EngineErrno errnos[2];
+        unsigned n_errnos;
+
+        /* What happens when it is told something; by default it does it at once. */
+        void (*on_start)(unsigned index);
+        void (*on_pause)(void);
+        void (*on_resume)(void);
+        void (*on_stop)(void);
+};
+
+static struct Engine engine;
+static Link *service;
+
+static void engine_becomes(EngineState state) {
+        engine.state = state;
+        ck_assert_int_eq(eventfd_write(engine.event_fd, 1), 0);
+}
+
+int engine_event_fd(const Engine *e) {
+        return e->event_fd;
+}
+
+EngineState engine_state(const Engine *e) {
+        return e->state;
+}
+
+int engine_start_phase(Engine *e, unsigned index) {
+        e->n_writes = 0;
+        engine_becomes(ENGINE_RUNNING);
+        e->on_start(index);
+        return 0;
+}
+
+void engine_pause(Engine *e) {
+        if (e->on_pause)
+                e->on_pause();
+        else
+                engine_becomes(ENGINE_PAUSED);
+}
+
+void engine_resume(Engine *e) {
+        if (e->on_resume)
+                e->on_resume();
+        else
+                engine_becomes(ENGINE_RUNNING);
+}
+
+void engine_stop_phase(Engine *e) {
+        if (e->on_stop)
+                e->on_stop();
+        else
+                engine_becomes(ENGINE_IDLE);
+}
+
+void engine_counters(Engine *e, Counters *ret) {
+        memset(ret, 0, sizeof(*ret));
+        ret->ios[DIRECTION_WRITE] = ret->latency[DIRECTION_WRITE].buckets[1] = e->n_writes;
+        ret->errors = e->n_errors;
+}
+
+void engine_in_flight(const Engine *e, uint32_t *ret_n, uint64_t *ret_oldest_ns) {
+        *ret_n = e->in_flight;
+        *ret_oldest_ns = e->oldest_ns;
+}
+
+unsigned engine_errnos(Engine *e, EngineErrno ret[static ENGINE_N_ERRNOS_MAX]) {
+        memcpy(ret, e->errnos, sizeof(e->errnos));
+        return e->n_errnos;
+}
+
+int engine_ring_error(const Engine *e) {
+        return e->ring_error;
+}
+
+/* --- the device ---------------------------------------------------------------------------- */
+
+static int device_error;
+static unsigned n_verified;
+static void (*on_verify)(unsigned n);
+
+int claim_verify(const Claim *claim, Error *error) {
+        if (on_verify)
+                on_verify(++n_verified);
+        return device_error == 0 ? 0 : error_set(error, ERROR_FAILED, -device_error, "device: %s", strerror(-device_error));
+}
+
+/* --- the run --------------------------------------------------------------------------------- */
+
+static PhasePlan phases[2];
+static Link *link_of_worker;
+static char *detail;
+static char heard[4096]; /* what the service was told, a word each: "phase0:started sample paused ..." */
+static uint64_t n_writes_heard;
+
+static void setup(void) {
+        int fds[2];
+
+        memset(&engine, 0, sizeof(engine));
+        engine.event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+        ck_assert_int_ge(engine.event_fd, 0);
+        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
+        ck_assert_int_eq(link_new(&link_of_worker, fds[0]), 0);
+        ck_assert_int_eq(link_new(&service, fds[1]), 0);
+        memset(phases, 0, sizeof(phases));
+        phases[1].index = 1;
+        device_error = 0;
+        n_verified = 0;
+        on_verify = NULL;
+        heard[0] = '\0';
+        n_writes_heard = 0;
+}
+
+static void teardown(void) {
+        fd_close(engine.event_fd);
+        link_free(link_of_worker);
+        link_free(service);
+        free(detail);
+}
+
+static void tell(MessageType type) {
+        ck_assert_int_eq(link_send(service, &(Message) { .type = type }), 0);
+}
+
+static void hear_word(const Message *message) {
+        static const char *const marks[] = { "started", "done", "stopped" };
+        static const char *const occurrences[] = { "paused", "resumed", "stalled", "recovered", "read-only", "stopping" };
+        char *end = heard + strlen(heard);
+        size_t size = sizeof(heard) - strlen(heard);
+
+        switch (message->type) {
+        case MESSAGE_PHASE:
+                snprintf(end, size, "phase%u:%s ", message->phase.index, marks[message->phase.mark]);
+                break;
+        case MESSAGE_EVENT:
+                snprintf(end, size, "%s ", occurrences[message->event.kind]);
+                break;
+        case MESSAGE_ERRNO:
+                snprintf(end, size, "errno%d:%u ", message->errnum.errnum, (unsigned) message->errnum.count);
+                break;
+        case MESSAGE_SAMPLE:
+                /* How time is cut is the sampler's; that no count is lost is everybody's. */
+                n_writes_heard += message->sample->ios[DIRECTION_WRITE];
+                break;
+        default:
+                snprintf(end, size, "type%u ", message->type);
+        }
+}
+
+static Outcome run(unsigned n_phases) {
+        const Plan plan = { .n_phases = n_phases, .phases = phases };
+        Reporter reporter = { .link = link_of_worker };
+        const DriverConfig config = { .reporter = &reporter, .plan = &plan, .engine = &engine,
+                                      .sample_interval_ns = 100 * NSEC_PER_MSEC, .signal_fd = -1 };
+        _cleanup_driver_ Driver *driver = NULL;
+
+        ck_assert_int_eq(driver_new(&driver, &config, NULL), 0);
+        Outcome outcome = driver_run(driver, &detail);
+
+        for (;;) {
+                _cleanup_message_ Message message = {};
+
+                if (link_receive(service, &message) <= 0)
+                        break;
+                hear_word(&message);
+        }
+        return outcome;
+}
+
+static void end_at_once(unsigned index) {
+        engine.n_writes = 10;
+        engine_becomes(ENGINE_IDLE);
+}
+
+START_TEST(test_done) {
+        engine.on_start = end_at_once;
+        ck_assert_int_eq(run(2), OUTCOME_DONE);
+        ck_assert_str_eq(heard, "phase0:started phase0:done phase1:started phase1:done ");
+        ck_assert_uint_eq(n_writes_heard, 20);
+        ck_assert_str_eq(detail, "");
+}
+END_TEST
+
+static void be_told_to_pause(unsigned index) {
+        if (index == 0)
+                tell(MESSAGE_PAUSE);
+        else
+                end_at_once(index);
+}
+
+static void end_instead(void) {
+        engine.n_writes = 4;
+        engine_becomes(ENGINE_IDLE);
+}
+
+static void resume_at_second_look(unsigned n) {
+        if (n == 2)
+                tell(MESSAGE_RESUME);
+}
+
+START_TEST(test_pause_as_a_phase_ends_is_kept_before_the_next) {
+        engine.on_start = be_told_to_pause;
+        engine.on_pause = end_instead;
+        on_verify = resume_at_second_look;
+        ck_assert_int_eq(run(2), OUTCOME_DONE);
+        ck_assert_str_eq(heard, "phase0:started phase0:done paused resumed phase1:started phase1:done ");
+        ck_assert_uint_eq(n_writes_heard, 14);
+}
+END_TEST
+
+START_TEST(test_pause_as_the_last_phase_ends) {
+        engine.on_start = be_told_to_pause;
+        engine.on_pause = end_instead;
+        ck_assert_int_eq(run(1), OUTCOME_DONE);
+        ck_assert_str_eq(heard, "phase0:started phase0:done ");
+}
+END_TEST
+
+static void stop_at_second_look(unsigned n) {
+        if (n == 2)
+                tell(MESSAGE_STOP);
+}
+
+START_TEST(test_stop_between_phases) {
+        engine.on_start = be_told_to_pause;
+        engine.on_pause = end_instead;
+        on_verify = stop_at_second_look;
+        ck_assert_int_eq(run(2), OUTCOME_STOPPED);
+        ck_assert_str_eq(heard, "phase0:started phase0:done paused stopping ");
+}
+END_TEST
+
+static void pause_and_be_resumed(void) {
+        engine_becomes(ENGINE_PAUSED);
+        tell(MESSAGE_RESUME);
+}
+
+static void pause_again_asleep(void) {
+        engine.on_pause = NULL;
+        tell(MESSAGE_STOP);
+        /* Still paused, and no event comes of it: the ring thread had not woken up. */
+}
+
+static void resume_asleep(void) {
+        engine.on_pause = pause_again_asleep;
+        tell(MESSAGE_PAUSE);
+}
+
+START_TEST(test_pause_again_before_the_ring_has_woken_up) {
+        engine.on_start = be_told_to_pause;
+        engine.on_pause = pause_and_be_resumed;
+        engine.on_resume = resume_asleep;
+        ck_assert_int_eq(run(1), OUTCOME_STOPPED);
+        ck_assert_str_eq(heard, "phase0:started paused resumed paused stopping phase0:stopped ");
+}
+END_TEST
+
+static void drain_later(void) {
+        engine_becomes(ENGINE_DRAINING);
+        tell(MESSAGE_RESUME);
+        tell(MESSAGE_PAUSE);
+        tell(MESSAGE_RESUME);
+        tell(MESSAGE_PAUSE);
+        tell(MESSAGE_STOP);
+        engine.on_pause = NULL;
+}
+
+START_TEST(test_changes_of_mind_while_draining) {
+        engine.on_start = be_told_to_pause;
+        engine.on_pause = drain_later;
+        ck_assert_int_eq(run(2), OUTCOME_STOPPED);
+        /* Drained at the second order, and once paused it goes on as told. */
+        ck_assert_str_eq(heard, "phase0:started paused resumed paused stopping phase0:stopped ");
+}
+END_TEST
+
+static void break_ring(unsigned index) {
+        engine.ring_error = -ENXIO;
+        engine_becomes(ENGINE_IDLE);
+}
+
+START_TEST(test_ring_error) {
+        engine.on_start = break_ring;
+        ck_assert_int_eq(run(2), OUTCOME_FAILED);
+        ck_assert_str_eq(heard, "phase0:started phase0:stopped ");
+        ck_assert_ptr_nonnull(strstr(detail, "io_uring failed: No such device or address"));
+}
+END_TEST
+
+static void fail_some(unsigned index) {
+        engine.n_errors = 3;
+        engine.errnos[0] = (EngineErrno) { .errnum = EIO, .count = 2 };
+        engine.errnos[1] = (EngineErrno) { .errnum = ENOSPC, .count = 1 };
+        engine.n_errnos = 2;
+        engine_becomes(ENGINE_IDLE);
+}
+
+START_TEST(test_errnos_are_told_once) {
+        engine.on_start = fail_some;
+        ck_assert_int_eq(run(1), OUTCOME_DONE);
+        ck_assert_str_eq(heard, "phase0:started errno5:2 errno28:1 phase0:done ");
+}
+END_TEST
+
+static void fail_and_go(unsigned index) {
+        device_error = -ENODEV;
+        fail_some(index);
+}
+
+START_TEST(test_lost_as_the_phase_ends) {
+        engine.on_start = fail_and_go;
+        ck_assert_int_eq(run(2), OUTCOME_LOST);
+        ck_assert_str_eq(heard, "phase0:started errno5:2 errno28:1 phase0:stopped ");
+        ck_assert_str_eq(detail, "device: No such device");
+}
+END_TEST
+
+static void lose_without_errors(unsigned index) {
+        device_error = -ENODEV;
+        engine_becomes(ENGINE_IDLE);
+}
+
+START_TEST(test_lost_after_the_last_phase) {
+        engine.on_start = lose_without_errors;
+        ck_assert_int_eq(run(1), OUTCOME_LOST);
+        ck_assert_str_eq(heard, "phase0:started phase0:done ");
+}
+END_TEST
+
+START_TEST(test_another_device_from_the_start) {
+        device_error = -ESTALE;
+        ck_assert_int_eq(run(2), OUTCOME_LOST);
+        ck_assert_str_eq(heard, "");
+}
+END_TEST
+
+static void hang_until_stopped(unsigned index) {
+        engine.in_flight = 2;
+        engine.oldest_ns = 6 * NSEC_PER_SEC;
+        tell(MESSAGE_PAUSE);
+}
+
+static void pause_never(void) {
+        engine_becomes(ENGINE_DRAINING);
+}
+
+static unsigned n_stops;
+
+static void drain_at_once(void) {
+        n_stops++;
+        engine.in_flight = 0;
+        engine.oldest_ns = 0;
+        engine.n_writes = 2;
+        engine_becomes(ENGINE_IDLE);
+}
+
+/* The second look is that of the first sample, after it has told of the stall. */
+static void stop_on_stall(unsigned n) {
+        if (n == 2)
+                tell(MESSAGE_STOP);
+}
+
+START_TEST(test_stalled_and_recovered) {
+        engine.on_start = hang_until_stopped;
+        engine.on_pause = pause_never;
+        engine.on_stop = drain_at_once;
+        engine.n_errors = 1; /* makes the driver look at the device with its first sample */
+        on_verify = stop_on_stall;
+        n_stops = 0;
+        ck_assert_int_eq(run(2), OUTCOME_STOPPED);
+        ck_assert_uint_eq(n_stops, 1);
+        ck_assert_str_eq(heard, "phase0:started stalled stopping recovered phase0:stopped ");
+        ck_assert_uint_eq(n_writes_heard, 2);
+}
+END_TEST
+
+static void lose_service(unsigned index) {
+        service = link_free(service);
+        engine.on_stop = drain_at_once;
+}
+
+START_TEST(test_service_gone) {
+        engine.on_start = lose_service;
+        n_stops = 0;
+
+        const Plan plan = { .n_phases = 2, .phases = phases };
+        Reporter reporter = { .link = link_of_worker };
+        const DriverConfig config = { .reporter = &reporter, .plan = &plan, .engine = &engine,
+                                      .sample_interval_ns = 10 * NSEC_PER_SEC, .signal_fd = -1 };
+        _cleanup_driver_ Driver *driver = NULL;
+
+        ck_assert_int_eq(driver_new(&driver, &config, NULL), 0);
+        ck_assert_int_eq(driver_run(driver, &detail), OUTCOME_STOPPED);
+        ck_assert_int_eq(reporter.error, -EPIPE);
+        ck_assert_uint_eq(n_stops, 1);
+        ck_assert_ptr_nonnull(strstr(detail, "nobody listens"));
+}
+END_TEST
+
+static void say_nonsense(unsigned index) {
+        tell(MESSAGE_STARTED);
+}
+
+START_TEST(test_nonsense_during_a_run) {
+        engine.on_start = say_nonsense;
+        ck_assert_int_eq(run(2), OUTCOME_FAILED);
+        ck_assert_str_eq(heard, "phase0:started phase0:stopped ");
+}
+END_TEST
+
+static Suite *make_suite(void) {
+        Suite *suite = suite_create("driver");
+        TCase *tc = tcase_create("driver");
+
+        tcase_set_timeout(tc, 30);
+        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_test(tc, test_done);
+        tcase_add_test(tc, test_pause_as_a_phase_ends_is_kept_before_the_next);
+        tcase_add_test(tc, test_pause_as_the_last_phase_ends);
+        tcase_add_test(tc, test_stop_between_phases);
+        tcase_add_test(tc, test_pause_again_before_the_ring_has_woken_up);
+        tcase_add_test(tc, test_changes_of_mind_while_draining);
+        tcase_add_test(tc, test_ring_error);
+        tcase_add_test(tc, test_errnos_are_told_once);
+        tcase_add_test(tc, test_lost_as_the_phase_ends);
+        tcase_add_test(tc, test_lost_after_the_last_phase);
+        tcase_add_test(tc, test_another_device_from_the_start);
+        tcase_add_test(tc, test_stalled_and_recovered);
+        tcase_add_test(tc, test_service_gone);
+        tcase_add_test(tc, test_nonsense_during_a_run);
+        suite_add_tcase(suite, tc);
+        return suite;
+}
+
+UNIT_TEST_MAIN(make_suite)

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <math.h>
+#include <string.h>
+
+#include "unit.h"
+#include "util/macro.h"
+#include "worker/sampler.h"
+
+#define MS NSEC_PER_MSEC
+#define START (UINT64_C(1000) * NSEC_PER_SEC)
+
+/* An engine that has counted what the test says. */
+static Counters counters;
+static uint32_t in_flight;
+static uint64_t oldest_ns;
+
+void engine_counters(Engine *engine, Counters *ret) {
+        *ret = counters;
+}
+
+void engine_in_flight(const Engine *engine, uint32_t *ret_n, uint64_t *ret_oldest_ns) {
+        *ret_n = in_flight;
+        *ret_oldest_ns = oldest_ns;
+}
+
+static Sampler *sampler;
+
+static void setup(void) {
+        memset(&counters, 0, sizeof(counters));
+        in_flight = 0;
+        oldest_ns = 0;
+        sampler = malloc(sizeof(*sampler));
+        ck_assert_ptr_nonnull(sampler);
+        sampler_init(sampler, NULL, 100 * MS);
+}
+
+static void teardown(void) {
+        sampler_done(sampler);
+        free(sampler);
+}
+
+static void complete_writes(uint64_t n) {
+        counters.ios[DIRECTION_WRITE] += n;
+        counters.bytes[DIRECTION_WRITE] += n * 4096;
+        counters.latency[DIRECTION_WRITE].buckets[7] += n;
+}
+
+static void assert_sample(const Sample *sample, uint64_t seq, uint64_t duration_ms, uint64_t n_writes) {
+        ck_assert_ptr_nonnull(sample);
+        ck_assert_uint_eq(sample->seq, seq);
+        ck_assert_uint_eq(sample->duration_ns, duration_ms * MS);
+        ck_assert_uint_eq(sample->ios[DIRECTION_WRITE], n_writes);
+        ck_assert_uint_eq(sample->bytes[DIRECTION_WRITE], n_writes * 4096);
+        ck_assert_uint_eq(histogram_count(&sample->latency[DIRECTION_WRITE]), n_writes);
+}
+
+START_TEST(test_counts_and_durations) {
+        sampler_begin_phase(sampler, 3, START);
+        ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 100 * MS);
+
+        /* What completed before the first look belongs to the first sample. */
+        complete_writes(5);
+        in_flight = 7;
+        oldest_ns = 9;
+        const Sample *sample = sampler_take(sampler, START + 100 * MS);
+        assert_sample(sample, 0, 100, 5);
+        ck_assert_uint_eq(sample->phase, 3);
+        ck_assert_uint_eq(sample->elapsed_ns, 100 * MS);
+        ck_assert_uint_eq(sample->in_flight, 7);
+        ck_assert_uint_eq(sample->oldest_ns, 9);
+        ck_assert(isnan(sample->temperature_c));
+
+        complete_writes(2);
+        assert_sample(sampler_take(sampler, START + 200 * MS), 1, 100, 2);
+}
+END_TEST
+
+START_TEST(test_zero_rows) {
+        sampler_begin_phase(sampler, 0, START);
+        for (uint64_t i = 0; i < 7; i++)
+                assert_sample(sampler_take(sampler, START + (i + 1) * 100 * MS), i, 100, 0);
+}
+END_TEST
+
+START_TEST(test_late_tick_makes_a_longer_sample_and_the_next_is_on_the_grid) {
+        sampler_begin_phase(sampler, 0, START);
+        assert_sample(sampler_take(sampler, START + 330 * MS), 0, 330, 0);
+        ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 400 * MS);
+        assert_sample(sampler_take(sampler, START + 400 * MS), 1, 70, 0);
+        ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 500 * MS);
+}
+END_TEST
+
+START_TEST(test_pause) {
+        sampler_begin_phase(sampler, 0, START);
+        complete_writes(1);
+        assert_sample(sampler_take(sampler, START + 30 * MS), 0, 30, 1);
+        sampler_suspend(sampler);
+        ck_assert_ptr_null(sampler_take(sampler, START + 50 * MS));
+
+        /* An hour later: not running time, and the grid has waited. */
+        uint64_t later = START + 3600 * NSEC_PER_SEC;
+        sampler_resume(sampler, later);
+        ck_assert_uint_eq(sampler_deadline_ns(sampler), later + 70 * MS);
+        complete_writes(2);
+        const Sample *sample = sampler_take(sampler, later + 70 * MS);
+        assert_sample(sample, 1, 70, 2);
+        ck_assert_uint_eq(sample->elapsed_ns, 100 * MS);
+}
+END_TEST
+
+START_TEST(test_nothing_at_all_is_no_sample) {
+        sampler_begin_phase(sampler, 0, START);
+        ck_assert_ptr_null(sampler_take(sampler, START));
+
+        /* Counts are never dropped, even if the clock has not moved: an error, an I/O. */
+        counters.errors = 1;
+        ck_assert_uint_eq(sampler_take(sampler, START)->errors, 1);
+        complete_writes(1);
+        assert_sample(sampler_take(sampler, START), 1, 0, 1);
+
+        /* And no time is, even if nothing was counted. */
+        ck_assert_ptr_nonnull(sampler_take(sampler, START + 1));
+}
+END_TEST
+
+START_TEST(test_next_phase) {
+        sampler_begin_phase(sampler, 0, START);
+        complete_writes(9);
+        assert_sample(sampler_take(sampler, START + 130 * MS), 0, 130, 9);
+        sampler_suspend(sampler);
+
+        /* Its counters begin at zero, seq and running time go on, and the grid is its own. */
+        memset(&counters, 0, sizeof(counters));
+        complete_writes(3);
+        sampler_begin_phase(sampler, 1, START + 500 * MS);
+        ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 600 * MS);
+        const Sample *sample = sampler_take(sampler, START + 600 * MS);
+        assert_sample(sample, 1, 100, 3);
+        ck_assert_uint_eq(sample->phase, 1);
+        ck_assert_uint_eq(sample->elapsed_ns, 230 * MS);
+}
+END_TEST
+
+START_TEST(test_host_cpu) {
+        sampler_begin_phase(sampler, 0, START);
+
+        /* Busy until the kernel has counted a tick. */
+        double percent = NAN;
+        for (uint64_t i = 1; isnan(percent); i++)
+                percent = sampler_take(sampler, START + i)->cpu_percent;
+        ck_assert(percent >= 0 && percent <= 100);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+        Suite *suite = suite_create("sampler");
+        TCase *tc = tcase_create("sampler");
+
+        tcase_set_timeout(tc, 60);
+        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_test(tc, test_counts_and_durations);
+        tcase_add_test(tc, test_zero_rows);
+        tcase_add_test(tc, test_late_tick_makes_a_longer_sample_and_the_next_is_on_the_grid);
+        tcase_add_test(tc, test_pause);
+        tcase_add_test(tc, test_nothing_at_all_is_no_sample);
+        tcase_add_test(tc, test_next_phase);
+        tcase_add_test(tc, test_host_cpu);
+        suite_add_tcase(suite, tc);
+        return suite;
+}
+
+UNIT_TEST_MAIN(make_suite)
