@@ -30,7 +30,7 @@ typedef enum ReasonKind {
 typedef struct Reason {
         ReasonKind kind;
         pid_t pid;  /* of REASON_OPENED and REASON_LOCKED; 0 where it cannot be told, and for the others */
-        char *text; /* for a person, escaped, without the device's path: "mounted at /mnt; unmount it first" */
+        char *text; /* for a person, without the device's path: "mounted at /mnt; unmount it first" */
 } Reason;
 
 typedef struct Reasons {

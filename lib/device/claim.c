@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "device/claim.h"
+#include "device/confirmation.h"
 #include "device/open.h"
 #include "device/related.h"
 #include "device/usage.h"
 #include "util/macro.h"
-#include "util/text.h"
 #include "util/time.h"
 
 #define OPEN_PATIENCE_NS (5 * NSEC_PER_SEC)
@@ -37,35 +37,23 @@ Claim *claim_free(Claim *claim) {
         return NULL;
 }
 
-/* "MODEL, SERIAL", escaped; "" if it has neither. */
-static char *describe_identity(const DeviceInfo *info) {
-        _cleanup_free_ char *model = text_escape(info->model ?: ""), *serial = text_escape(info->serial ?: "");
-        char *text;
-
-        if (!model || !serial)
-                return NULL;
-        if (asprintf(&text, "%s%s%s", model, info->model && info->serial ? ", " : "", serial) < 0)
-                return NULL;
-        return text;
-}
-
 /* All reasons in one line: "/dev/sda (MODEL, SERIAL): mounted at /; ...". */
 static int refuse(const DeviceInfo *info, const Reasons *reasons, Error *error) {
-        _cleanup_free_ char *identity = describe_identity(info), *text = NULL;
+        const char *model = info->model ?: "", *serial = info->serial ?: "";
+        _cleanup_free_ char *text = NULL;
         size_t size = 0;
         FILE *file = open_memstream(&text, &size);
 
-        if (!file || !identity) {
-                if (file)
-                        fclose(file);
+        if (!file)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
-        }
+        fprintf(file, "%s", info->path);
+        if (*model || *serial)
+                fprintf(file, " (%s%s%s)", model, *model && *serial ? ", " : "", serial);
         for (size_t i = 0; i < reasons->n; i++)
-                fprintf(file, "%s%s", i > 0 ? "; " : "", reasons->items[i].text);
+                fprintf(file, "%s %s", i > 0 ? ";" : ":", reasons->items[i].text);
         if (fclose(file) != 0)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
-        return error_set(error, ERROR_REFUSED, EPERM, "%s%s%s%s: %s", info->path,
-                         identity[0] ? " (" : "", identity, identity[0] ? ")" : "", text);
+        return error_set(error, ERROR_REFUSED, EPERM, "%s", text);
 }
 
 static int lock_patiently(int fd) {
@@ -119,56 +107,6 @@ static int lock_disk(const Claim *claim, int *ret_disk_fd, Reasons *reasons, Err
         return 0;
 }
 
-/* Whether one of the confirmations names this device: its confirmation as it is, or as a person got to see it. */
-static int confirmation_fits(const char *expected, const char *const *confirmations) {
-        _cleanup_free_ char *utf8 = text_to_utf8(expected), *escaped = text_escape(expected);
-
-        if (!utf8 || !escaped)
-                return -ENOMEM;
-        for (const char *const *c = confirmations; c && *c; c++)
-                if (strcmp(*c, expected) == 0 || strcmp(*c, utf8) == 0 || strcmp(*c, escaped) == 0)
-                        return 1;
-        return 0;
-}
-
-/* As one word of a shell command: quoted if it has to be. */
-static char *shell_word(const char *text) {
-        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:+-/=@,";
-        _cleanup_free_ char *escaped = text_escape(text);
-        char *word;
-
-        if (!escaped)
-                return NULL;
-        if (escaped[0] != '\0' && escaped[strspn(escaped, plain)] == '\0')
-                return TAKE_PTR(escaped);
-
-        word = malloc(4 * strlen(escaped) + 3); /* ' becomes '\'' */
-        if (!word)
-                return NULL;
-        char *to = word;
-        *to++ = '\'';
-        for (const char *from = escaped; *from; from++)
-                to = *from == '\'' ? stpcpy(to, "'\\''") : (*to = *from, to + 1);
-        strcpy(to, "'");
-        return word;
-}
-
-static int check_confirmation(const DeviceInfo *info, const char *const *confirmations, Reasons *reasons) {
-        _cleanup_free_ char *expected = device_confirmation(info), *word = NULL;
-
-        if (!expected)
-                return -ENOMEM;
-        int r = confirmation_fits(expected, confirmations);
-        if (r != 0)
-                return r < 0 ? r : 0;
-        word = shell_word(expected);
-        if (!word)
-                return -ENOMEM;
-        return reasons_add(reasons, REASON_UNCONFIRMED, "%s; confirm with --confirm %s",
-                           confirmations && confirmations[0] ? "no confirmation given is this device's"
-                                                             : "not confirmed", word);
-}
-
 /* What it holds, and whether it is meant: told together, so that one more try is enough. */
 static int check_contents(Claim *claim, const ClaimRequest *request, Reasons *reasons, Error *error) {
         _cleanup_reasons_ Reasons found = {};
@@ -183,7 +121,7 @@ static int check_contents(Claim *claim, const ClaimRequest *request, Reasons *re
         if (r == 0 && reasons_have(reasons, REASON_SIGNATURE))
                 r = reasons_add(reasons, REASON_SIGNATURE, "to wipe what it holds, start with --erase-existing");
         if (r == 0)
-                r = check_confirmation(claim->info, request->confirmations, reasons);
+                r = confirmation_check(claim->info, request->confirmations, reasons);
         return r < 0 ? error_set(error, ERROR_FAILED, -r, "out of memory") : 0;
 }
 

@@ -20,7 +20,6 @@
 #include "device/process.h"
 #include "device/sysfs.h"
 #include "device/usage.h"
-#include "util/text.h"
 
 typedef struct View {
         char namespace[64]; /* "mnt:[4026531841]" */
@@ -104,7 +103,7 @@ static int take_line(MountScan *scan, char *line, pid_t pid) {
         }
         unescape(fields[4]);
         mount->pid = pid;
-        mount->point = text_escape(fields[4]);
+        mount->point = strdup(fields[4]);
         return mount->point ? 0 : -ENOMEM;
 }
 

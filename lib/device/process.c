@@ -9,7 +9,6 @@
 #include "device/sysfs.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
-#include "util/text.h"
 
 typedef struct Walk {
         ProcessHandler handler;
@@ -49,7 +48,5 @@ char *process_name(pid_t pid) {
         char path[64];
 
         snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-        if (sysfs_read_text(AT_FDCWD, path, &comm) < 0)
-                return strdup("?");
-        return text_escape(comm);
+        return sysfs_read_text(AT_FDCWD, path, &comm) < 0 ? strdup("?") : TAKE_PTR(comm);
 }

@@ -19,5 +19,5 @@ int process_foreach(ProcessHandler handler, void *userdata);
  */
 bool process_sees_all(void);
 
-/* The program's name, escaped for a person; "?" if it cannot be told. NULL only if memory ran out. */
+/* The program's name; "?" if it cannot be told. NULL only if memory ran out. */
 char *process_name(pid_t pid);

@@ -26,7 +26,6 @@
 #include "device/related.h"
 #include "device/sysfs.h"
 #include "util/macro.h"
-#include "util/text.h"
 
 /* Zeroed at both ends before the rest is searched one by one: holds nearly everything that libblkid knows. */
 #define ENDS_BYTES MIB
@@ -97,10 +96,8 @@ static const char *usage_noun(const char *usage) {
 static int add_signature(blkid_probe probe, Reasons *reasons) {
         const char *table = probe_value(probe, "PTTYPE"), *type = probe_value(probe, "TYPE");
         const char *offset = probe_value(probe, type ? "SBMAGIC_OFFSET" : "PTMAGIC_OFFSET");
-        _cleanup_free_ char *label = text_escape(probe_value(probe, "LABEL") ?: "");
+        const char *label = probe_value(probe, "LABEL") ?: "";
 
-        if (!label)
-                return -ENOMEM;
         return reasons_add(reasons, REASON_SIGNATURE, "holds %s (%s%s%s%s) at byte %s",
                            usage_noun(type ? probe_value(probe, "USAGE") : NULL), type ?: table ?: "unknown",
                            label[0] ? ", \"" : "", label, label[0] ? "\"" : "", offset ?: "0");

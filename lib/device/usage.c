@@ -12,7 +12,6 @@
 #include "device/sysfs.h"
 #include "device/usage.h"
 #include "util/macro.h"
-#include "util/text.h"
 
 typedef struct KernelScan {
         const Related *related;
@@ -23,7 +22,7 @@ typedef struct KernelScan {
 /* "dm-3", with what the device mapper calls it. */
 static int visit_holder(int dir_fd, const char *name, void *userdata) {
         const KernelScan *scan = userdata;
-        _cleanup_free_ char *path = NULL, *dm_name = NULL, *shown = NULL;
+        _cleanup_free_ char *path = NULL, *dm_name = NULL;
 
         if (asprintf(&path, "%s/dm/name", name) < 0) {
                 path = NULL;
@@ -32,11 +31,8 @@ static int visit_holder(int dir_fd, const char *name, void *userdata) {
         int r = sysfs_read_text(dir_fd, path, &dm_name);
         if (r == -ENOMEM)
                 return r;
-        shown = text_escape(dm_name ?: "");
-        if (!shown)
-                return -ENOMEM;
         return reasons_add(scan->reasons, REASON_HOLDER, "%sheld by %s%s%s%s; take that apart first",
-                           scan->device->subject, name, dm_name ? " (" : "", shown, dm_name ? ")" : "");
+                           scan->device->subject, name, dm_name ? " (" : "", dm_name ?: "", dm_name ? ")" : "");
 }
 
 static int scan_holders(KernelScan *scan) {
@@ -132,12 +128,8 @@ static int scan_export(const KernelScan *scan, const char *attribute) {
         const RelatedDevice *device = related_find_path(scan->related, path);
         if (!device)
                 return 0;
-
-        _cleanup_free_ char *shown = text_escape(attribute);
-        if (!shown)
-                return -ENOMEM;
         return reasons_add(scan->reasons, REASON_HOLDER, "%sexported to other machines by %s; take that down first",
-                           device->subject, shown);
+                           device->subject, attribute);
 }
 
 static int scan_exports(const KernelScan *scan) {

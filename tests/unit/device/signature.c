@@ -50,7 +50,9 @@ static void expect(const char *const *texts, size_t n) {
         ck_assert_uint_eq(found.n, n);
 }
 
-#define EXPECT(...) expect((const char *const[]) { __VA_ARGS__ }, sizeof((const char *[]) { __VA_ARGS__ }) / sizeof(char *))
+#define EXPECT(...)                                              \
+        expect((const char *const[]) { __VA_ARGS__ },            \
+               ELEMENTSOF(((const char *const[]) { __VA_ARGS__ })))
 
 static void put_swap(const char *label) {
         struct {
@@ -150,7 +152,7 @@ END_TEST
 
 START_TEST(test_swap_with_label) {
         put_swap("fast\n\033[1m");
-        EXPECT("holds a signature (swap, \"fast\\n\\x1B[1m\") at byte 4086");
+        EXPECT("holds a signature (swap, \"fast\n\033[1m\") at byte 4086");
 }
 END_TEST
 
