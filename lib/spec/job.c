@@ -164,11 +164,12 @@ static int start_section(JobReader *reader, const IniEntry *entry, Error *error)
                 return 0;
         if (strcmp(entry->section, "expect") == 0 || strcmp(entry->section, "stop") == 0)
                 return error_set(error, ERROR_USAGE, EINVAL,
-                                 "%s:%u: [%s]: expected [global] or a phase: this version judges no runs by a job's criteria",
+                                 "%s:%u: [%s]: expected [global] or a phase: this version knows no criteria in jobs",
                                  reader->name, entry->line, entry->section);
         if (strncmp(entry->section, "global", strlen("global")) == 0)
                 return error_set(error, ERROR_USAGE, EINVAL,
-                                 "%s:%u: [%.*s]: expected [global], or a phase whose name does not begin so: fio takes it for [global]",
+                                 "%s:%u: [%.*s]: expected [global], or a phase whose name does not begin so: "
+                                 "fio takes it for [global]",
                                  reader->name, entry->line, SHOWN_MAX, entry->section);
 
         reader->draft = reader->global;
@@ -260,14 +261,16 @@ static int read_entry(const IniEntry *entry, void *userdata, Error *error) {
                 return start_section(reader, entry, error);
         if (entry->section_index == 0)
                 return error_set(error, ERROR_USAGE, EINVAL,
-                                 "%s:%u: option '%.*s' stands before any section: expected [global] or a phase's [name]",
+                                 "%s:%u: option '%.*s' stands before any section: "
+                                 "expected [global] or a phase's [name]",
                                  reader->name, entry->line, SHOWN_MAX, entry->key);
 
         const JobOption *option = job_option_find(entry->key);
         if (!option)
                 return unknown_option(reader, entry, error);
         if (option->kind == OPTION_REFUSED)
-                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: %s%s%.*s: %s", reader->name, entry->line, entry->key,
+                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: %s%s%.*s: %s",
+                                 reader->name, entry->line, entry->key,
                                  entry->value ? "=" : "", SHOWN_MAX, entry->value ?: "", option->text);
 
         if (note_option(reader, option, entry) < 0)
@@ -345,8 +348,8 @@ int job_parse(Job **ret, const char *name, const char *text, size_t length, Erro
         if (r < 0)
                 return r;
         if (job->n_phases == 0)
-                return error_set(error, ERROR_USAGE, EINVAL, "%s: no phase: expected at least one section besides [global]",
-                                 name);
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s: no phase: expected at least one section besides [global]", name);
 
         *ret = TAKE_PTR(job);
         return 0;

@@ -80,7 +80,7 @@ typedef struct Job {
         size_t n_phases; /* at least 1 */
         JobPhase *phases;
         size_t n_notices;
-        char **notices; /* "name:3: ioengine=sync has no effect: ...", each once; a phase that relies on norandommap's default is told too */
+        char **notices; /* "name:3: ioengine=sync has no effect: ...", each once; norandommap's default too */
 } Job;
 
 /*

@@ -260,7 +260,8 @@ const JobOption job_options[] = {
           .text = "bytes" NUMBER_TEXT ", or 1% to 100% of the target" },
         { "randrepeat", .set = set_bool, .field = FIELD(phase.random_repeat), .text = BOOL_TEXT },
         { "randseed", .set = set_seed, .text = "a number" },
-        { "runtime", "timeout", .set = set_runtime, .text = "a time: a whole number with d, h, m, s, ms or us (s if none)" },
+        { "runtime", "timeout", .set = set_runtime,
+          .text = "a time: a whole number with d, h, m, s, ms or us (s if none)" },
         { "rw", "readwrite", .set = set_rw, .text = "read, write, rw, randread, randwrite or randrw" },
         { "rwmixread", .set = set_u32, .field = FIELD(read_percent_mix), .max = 100,
           .text = "a percentage from 0 to 100, without a sign" },
@@ -274,7 +275,7 @@ const JobOption job_options[] = {
         { "time_based", .set = set_bool, .field = FIELD(phase.time_based), .may_be_bare = true, .text = BOOL_TEXT },
 
         { "filename", .kind = OPTION_REFUSED,
-          .text = "the target is no part of a job: name it at the start (--device), so that one job serves every drive" },
+          .text = "the target is no part of a job: name it at the start (--device), for one job serves all drives" },
 
         { "fixedbufs", .kind = OPTION_NO_EFFECT, .text = "buffers are always registered" },
         { "group_reporting", .kind = OPTION_NO_EFFECT, .text = "all streams of a phase are always counted together" },

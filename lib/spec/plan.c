@@ -72,8 +72,10 @@ static int bind_offset(Binding *binding, Error *error) {
         if (extent->kind == EXTENT_BYTES)
                 offset = extent->value;
         else if (extent->kind == EXTENT_PERCENT) {
-                offset = percent_of(target->size_bytes, extent->value);
-                offset = saturating_mul(offset / binding->block_min + (offset % binding->block_min != 0), binding->block_min);
+                uint64_t exact = percent_of(target->size_bytes, extent->value);
+                uint64_t n_blocks = exact / binding->block_min + (exact % binding->block_min != 0);
+
+                offset = saturating_mul(n_blocks, binding->block_min);
         }
 
         if (offset % target->logical_block_bytes != 0)
@@ -106,7 +108,7 @@ static int wanted_bytes(Binding *binding, uint64_t *ret) {
         if (wanted <= available)
                 return 0;
         return notices_add(&binding->plan->notices, &binding->plan->n_notices,
-                           "phase '%s': the size of %" PRIu64 " bytes reaches beyond the end of the target and is cut to %" PRIu64,
+                           "phase '%s': the size of %" PRIu64 " bytes reaches beyond the target's end: cut to %" PRIu64,
                            binding->phase->name, wanted, available);
 }
 
@@ -114,7 +116,7 @@ static int note_tail(Binding *binding, uint64_t tail) {
         if (tail == 0 || binding->phase->size.kind == EXTENT_PERCENT)
                 return 0;
         return notices_add(&binding->plan->notices, &binding->plan->n_notices,
-                           "phase '%s': the last %" PRIu64 " bytes are left out: the size is no multiple of bs=%" PRIu64,
+                           "phase '%s': the last %" PRIu64 " bytes are left out: no multiple of bs=%" PRIu64,
                            binding->phase->name, tail, binding->block_min);
 }
 

@@ -18,12 +18,12 @@ typedef struct PhasePlan {
         uint32_t iodepth; /* per stream */
         uint32_t numjobs; /* streams */
 
-        /* All I/O of direction d lies in [region_offset, region_offset + n_blocks[d] * block_bytes[d]), for each stream. */
+        /* Each stream's I/O of direction d lies in [region_offset, region_offset + n_blocks[d] * block_bytes[d]). */
         uint64_t region_offset; /* bytes, a multiple of the logical block */
         uint64_t region_bytes;  /* a multiple of the smallest block used, at least one block of each direction used */
         uint64_t n_blocks[N_DIRECTIONS]; /* whole blocks in the region; the tail is lost */
 
-        /* The phase ends at the first of these. The I/O that reaches limit_bytes may go beyond it by less than a block. */
+        /* The phase ends at the first of these; the last I/O may go beyond limit_bytes by less than a block. */
         uint64_t limit_bytes; /* read and written by all streams and loops together; UINT64_MAX: none */
         uint64_t runtime_ns;  /* 0: none */
 

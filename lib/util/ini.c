@@ -51,7 +51,8 @@ static int read_header(IniReader *reader, char *line, Error *error) {
         size_t last = strlen(line) - 1;
 
         if (line[last] != ']')
-                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: expected ']' at the end of the section header '%s'",
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s:%u: expected ']' at the end of the section header '%s'",
                                  reader->name, reader->line, line);
         if (last == 1)
                 return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: expected a section name within []",

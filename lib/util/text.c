@@ -91,7 +91,7 @@ static bool is_invisible(uint32_t c) {
 /* Writes what stands for the character (of n bytes at s; 0: an invalid byte) and returns the end of it. */
 static char *escape_one(char *out, const char *s, size_t n, uint32_t c) {
         if (n == 0)
-                return out + sprintf(out, "\\x%02X", (unsigned) (uint8_t) *s);
+                return out + snprintf(out, ESCAPED_MAX, "\\x%02X", (unsigned) (uint8_t) *s);
 
         switch (c) {
         case '\n':
@@ -104,9 +104,9 @@ static char *escape_one(char *out, const char *s, size_t n, uint32_t c) {
                 return mempcpy(out, "\\\\", 2);
         }
         if (c < 0x20 || (c >= 0x7f && c < 0xa0))
-                return out + sprintf(out, "\\x%02X", (unsigned) c);
+                return out + snprintf(out, ESCAPED_MAX, "\\x%02X", (unsigned) c);
         if (is_invisible(c))
-                return out + sprintf(out, "\\u{%04X}", (unsigned) c);
+                return out + snprintf(out, ESCAPED_MAX, "\\u{%04X}", (unsigned) c);
         return mempcpy(out, s, n);
 }
 
@@ -114,7 +114,7 @@ char *text_escape(const char *s) {
         size_t length = strlen(s);
         char *text, *out;
 
-        if (length > (SIZE_MAX - ESCAPED_MAX) / ESCAPED_MAX || !(text = malloc(length * ESCAPED_MAX + 1)))
+        if (length >= SIZE_MAX / ESCAPED_MAX || !(text = malloc((length + 1) * ESCAPED_MAX)))
                 return NULL;
 
         for (out = text; *s;) {

@@ -9,8 +9,8 @@ import pytest
 import needs
 
 ACCEPTED = {
-    "sandforce": "bs=4k\nnumjobs=64\nrandrepeat=0\nrwmixread=0\nnorandommap\nrw=randrw\nruntime=60000\ndo_verify=0\ndirect=1\n"
-                 "ioengine=sync",
+    "sandforce": "bs=4k\nnumjobs=64\nrandrepeat=0\nrwmixread=0\nnorandommap\nrw=randrw\nruntime=60000\n"
+                 "do_verify=0\ndirect=1\nioengine=sync",
     "nothing said": "",
     "upper-case suffixes": "bs=4K\nsize=1G\nio_size=1MB",
     "hexadecimal": "bs=0x1000",
@@ -115,7 +115,8 @@ def write_job(tmp_path, options: str):
 
 
 def fio_accepts(path) -> bool:
-    return subprocess.run(["fio", "--parse-only", str(path)], cwd=path.parent, capture_output=True, timeout=60).returncode == 0
+    run = subprocess.run(["fio", "--parse-only", str(path)], cwd=path.parent, capture_output=True, timeout=60)
+    return run.returncode == 0
 
 
 @pytest.mark.parametrize("options", ACCEPTED.values(), ids=ACCEPTED.keys())
@@ -142,7 +143,8 @@ def test_only_fio_accepts(cli, tmp_path, options):
 @pytest.mark.parametrize("options", AMOUNTS.values(), ids=AMOUNTS.keys())
 def test_as_much_is_written(cli, tmp_path, options):
     path = write_job(tmp_path, options + "\nioengine=null")
-    run = subprocess.run(["fio", "--output-format=json", str(path)], cwd=tmp_path, capture_output=True, timeout=60, check=True)
+    command = ["fio", "--output-format=json", str(path)]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=60, check=True)
     report = json.loads(run.stdout[run.stdout.index(b"{"):])
     written = sum(job["write"]["io_bytes"] for job in report["jobs"])
     planned = cli.json("check-job", path, "--size", "1g")["phases"][0]["planned_bytes"]

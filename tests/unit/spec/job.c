@@ -26,7 +26,8 @@ static void check_refused(const char *text, int result, const char *const *words
         ck_assert_ptr_null(job);
         ck_assert_int_eq(error.kind, ERROR_USAGE);
         for (; *words; words++)
-                ck_assert_msg(strstr(error_message(&error), *words), "no \"%s\" in \"%s\"", *words, error_message(&error));
+                ck_assert_msg(strstr(error_message(&error), *words),
+                              "no \"%s\" in \"%s\"", *words, error_message(&error));
 }
 
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
@@ -115,7 +116,8 @@ START_TEST(test_global_changes_what_later_phases_start_from) {
 END_TEST
 
 START_TEST(test_later_option_wins) {
-        _cleanup_job_ Job *job = parse_good("[a]\nrw=write\nrw=read\nsize=1g\nsize=50%\nsize=0\nnorandommap=1\nnorandommap=0\n");
+        _cleanup_job_ Job *job = parse_good("[a]\nrw=write\nrw=read\nsize=1g\nsize=50%\nsize=0\n"
+                                            "norandommap=1\nnorandommap=0\n");
 
         ck_assert_int_eq(job->phases[0].rw, RW_READ);
         ck_assert_int_eq(job->phases[0].size.kind, EXTENT_UNSET);
@@ -161,7 +163,8 @@ END_TEST
 
 START_TEST(test_mix_counts_only_where_reads_and_writes_mix) {
         _cleanup_job_ Job *job = parse_good("[global]\nrwmixread=30\n[a]\nrw=rw\n[b]\nrw=write\n[c]\nrw=read\n"
-                                            "[d]\nrw=randrw\nrwmixwrite=10\n[e]\nrw=randrw\nrwmixwrite=10\nrwmixread=60\n");
+                                            "[d]\nrw=randrw\nrwmixwrite=10\n"
+                                            "[e]\nrw=randrw\nrwmixwrite=10\nrwmixread=60\n");
 
         ck_assert_uint_eq(job->phases[0].read_percent, 30);
         ck_assert_uint_eq(job->phases[1].read_percent, 0);
@@ -197,7 +200,8 @@ START_TEST(test_block_sizes_for_each_direction) {
 END_TEST
 
 START_TEST(test_extents_are_bytes_or_percent) {
-        _cleanup_job_ Job *job = parse_good("[a]\nsize=50%\nio_size=1g\noffset=4096\n[b]\nsize=1G\nio_limit=100%\noffset=1%\n");
+        _cleanup_job_ Job *job = parse_good("[a]\nsize=50%\nio_size=1g\noffset=4096\n"
+                                            "[b]\nsize=1G\nio_limit=100%\noffset=1%\n");
         const JobPhase *a = &job->phases[0], *b = &job->phases[1];
 
         ck_assert(a->size.kind == EXTENT_PERCENT && a->size.value == 50);
@@ -210,7 +214,8 @@ START_TEST(test_extents_are_bytes_or_percent) {
 END_TEST
 
 START_TEST(test_the_other_options_arrive) {
-        _cleanup_job_ Job *job = parse_good("[a]\ntimeout=1h\ntime_based\nloops=3\niodepth=1k\nnumjobs=2\nrandseed=0x2a\n"
+        _cleanup_job_ Job *job = parse_good("[a]\ntimeout=1h\ntime_based\nloops=3\niodepth=1k\nnumjobs=2\n"
+                                            "randseed=0x2a\n"
                                             "stonewall\nwait_for_previous=1\naction=io\ndo_verify=1\nnorandommap=0\n"
                                             "description=what for\n[b]\nloops=0\ntime_based=0\nrandrepeat=0\n");
         const JobPhase *phase = &job->phases[0];
@@ -239,13 +244,15 @@ START_TEST(test_numjobs_may_follow_the_machine) {
 END_TEST
 
 START_TEST(test_global_holds_what_concerns_the_whole_job) {
-        _cleanup_job_ Job *job = parse_good("[global]\nsample_interval=250ms\ndescription=first\ndescription=all of it\n[a]\n");
+        _cleanup_job_ Job *job = parse_good("[global]\nsample_interval=250ms\ndescription=first\n"
+                                            "description=all of it\n[a]\n");
 
         ck_assert_uint_eq(job->sample_interval_ns, 250 * NSEC_PER_MSEC);
         ck_assert_str_eq(job->description, "all of it");
         ck_assert_ptr_null(job->phases[0].description);
 
-        check_refused("[a]\nsample_interval=1\n", -EINVAL, WORDS("t.fio:2: ", "sample_interval", "expected in [global]"));
+        check_refused("[a]\nsample_interval=1\n", -EINVAL,
+                      WORDS("t.fio:2: ", "sample_interval", "expected in [global]"));
         check_refused("[global]\nsample_interval=99ms\n[a]\n", -ERANGE, WORDS("t.fio:2: ", "100ms to 10s"));
         check_refused("[global]\nsample_interval=10001ms\n[a]\n", -ERANGE, WORDS("t.fio:2: ", "100ms to 10s"));
 }
@@ -277,9 +284,9 @@ START_TEST(test_options_without_effect_are_told_once) {
                 "write_bw_log\nwrite_lat_log=y\nwrite_iops_log=y\nwrite_hist_log\nlog_avg_msec=100\niodepth_batch=4\n"
                 "iodepth_batch_submit=4\niodepth_batch_complete_min=4\nfixedbufs\nregisterfiles=1\n");
         static const char *const words[] = {
-                "t.fio:2: ioengine=libaio has no effect", "group_reporting", "name", "thread", "invalidate", "write_bw_log",
-                "write_lat_log", "write_iops_log", "write_hist_log", "log_avg_msec", "iodepth_batch", "fixedbufs",
-                "registerfiles",
+                "t.fio:2: ioengine=libaio has no effect", "group_reporting", "name", "thread", "invalidate",
+                "write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "log_avg_msec", "iodepth_batch",
+                "fixedbufs", "registerfiles",
         };
 
         for (size_t i = 0; i < ELEMENTSOF(words); i++)
@@ -290,7 +297,8 @@ START_TEST(test_options_without_effect_are_told_once) {
 END_TEST
 
 START_TEST(test_relying_on_the_default_order_is_told_once) {
-        _cleanup_job_ Job *silent = parse_good("[a]\nrw=randwrite\nnorandommap\n[b]\nrw=write\n[c]\nrw=randread\nnorandommap=0\n");
+        _cleanup_job_ Job *silent = parse_good("[a]\nrw=randwrite\nnorandommap\n[b]\nrw=write\n"
+                                               "[c]\nrw=randread\nnorandommap=0\n");
         _cleanup_job_ Job *told = parse_good("[s]\nrw=write\n[a]\nrw=randwrite\n[b]\nrw=randread\n");
         _cleanup_job_ Job *global = parse_good("[global]\nnorandommap\n[a]\nrw=randwrite\n");
 
@@ -322,14 +330,16 @@ END_TEST
 START_TEST(test_options_of_fio_that_are_missing_are_told_from_typing_errors) {
         static const char *const options[] = {
                 "verify=crc32c", "rate=1m", "rate_iops=5", "bssplit=4k/50", "number_ios=5", "ramp_time=5", "fsync=1",
-                "zero_buffers", "random_distribution=zipf", "thinktime=3", "steadystate=iops:5%", "continue_on_error=all",
+                "zero_buffers", "random_distribution=zipf", "thinktime=3", "steadystate=iops:5%",
+                "continue_on_error=all",
         };
 
         for (size_t i = 0; i < ELEMENTSOF(options); i++) {
                 char text[64];
 
                 snprintf(text, sizeof(text), "[a]\n%s\n", options[i]);
-                check_refused(text, -EINVAL, WORDS("t.fio:2: ", "an option of fio that plateau does not have", "expected"));
+                check_refused(text, -EINVAL,
+                              WORDS("t.fio:2: ", "an option of fio that plateau does not have", "expected"));
         }
         check_refused("[a]\n[expect]\nclaimed_iops=5\n", -EINVAL, WORDS("t.fio:2: [expect]"));
         check_refused("[a]\n[stop]\nerrors_max=5\n", -EINVAL, WORDS("t.fio:2: [stop]"));
@@ -409,7 +419,8 @@ START_TEST(test_bounds_hold) {
         Job *job = NULL;
 
         ck_assert_uint_eq(deepest->phases[0].iodepth, 128);
-        check_refused("[a]\n[b]\niodepth=129\nnumjobs=128\n", -ERANGE, WORDS("t.fio:2: phase 'b'", "16512", "expected at most 16384"));
+        check_refused("[a]\n[b]\niodepth=129\nnumjobs=128\n", -ERANGE,
+                      WORDS("t.fio:2: phase 'b'", "16512", "expected at most 16384"));
         check_refused("[a]\nrw=write\nbs=4k,1m\niodepth=8193\n", -ERANGE, WORDS("t.fio:1: phase 'a'", "8 GiB"));
 
         memset(text, ' ', JOB_TEXT_MAX + 1);
@@ -425,7 +436,7 @@ START_TEST(test_phases_are_counted) {
         _cleanup_free_ char *text = malloc(4 * JOB_N_PHASES_MAX + 5);
 
         for (size_t i = 0; i <= JOB_N_PHASES_MAX; i++)
-                strcpy(text + 4 * i, "[a]\n");
+                memcpy(text + 4 * i, "[a]\n", sizeof("[a]\n"));
         check_refused(text, -E2BIG, WORDS("t.fio:1025: ", "expected at most 1024 phases"));
 
         text[4 * JOB_N_PHASES_MAX] = '\0';
@@ -457,7 +468,8 @@ START_TEST(test_manual_page_knows_every_option) {
                 const JobOption *option = &job_options[i];
 
                 ck_assert_msg(page_describes(page, option->name), "%s is not in the manual page", option->name);
-                ck_assert_msg(!option->alias || strstr(page, option->alias), "%s is not in the manual page", option->alias);
+                ck_assert_msg(!option->alias || strstr(page, option->alias),
+                              "%s is not in the manual page", option->alias);
         }
 }
 END_TEST

@@ -169,7 +169,8 @@ START_TEST(test_runtime_and_time_based) {
 END_TEST
 
 START_TEST(test_forecast) {
-        _cleanup_plan_ Plan *plan = bind_good("[global]\nruntime=10\nsize=1m\n[a]\nrw=write\nnumjobs=3\n[b]\nrw=read\ntime_based\n"
+        _cleanup_plan_ Plan *plan = bind_good("[global]\nruntime=10\nsize=1m\n[a]\nrw=write\nnumjobs=3\n"
+                                              "[b]\nrw=read\ntime_based\n"
                                               "[c]\nrw=rw\nrwmixread=75\n[d]\nrw=rw\nrwmixread=50\nbs=4k,12k\n", GIB);
         uint64_t total = 0;
 
@@ -247,7 +248,8 @@ START_TEST(test_seeds) {
 END_TEST
 
 START_TEST(test_the_rest_is_carried_over) {
-        _cleanup_plan_ Plan *plan = bind_good("[x]\n[a]\nrw=randrw\nrwmixread=30\niodepth=8\nnumjobs=4\nnorandommap=0\n", MIB);
+        _cleanup_plan_ Plan *plan = bind_good("[x]\n[a]\nrw=randrw\nrwmixread=30\niodepth=8\nnumjobs=4\n"
+                                              "norandommap=0\n", MIB);
         const PhasePlan *phase = &plan->phases[1];
 
         ck_assert_uint_eq(plan->n_phases, 2);
