@@ -219,8 +219,11 @@ static void reap(Slice *s, bool stopping) {
         unsigned n = ring_reap(s->ring, completions, ELEMENTSOF(completions));
 
         s->now_ns = time_monotonic_ns();
-        if (n == 0)
+        if (n == 0) {
+                /* The rate was hoped for, and did not come: one at a time, until it shows. */
+                s->ns_per_io = MAX(s->ns_per_io, 2 * WAIT_WINDOW_NS);
                 return;
+        }
 
         TallyCounts *counts = tally_begin(&s->tally);
         for (unsigned i = 0; i < n; i++)

@@ -124,6 +124,18 @@ static uint64_t percentile(const Histogram *h, double fraction) {
         return ns;
 }
 
+/* Of this program since it began; getrusage() would tell what its parent had before the exec. */
+static uint64_t peak_memory_bytes(void) {
+        _cleanup_fclose_ FILE *f = fopen("/proc/self/status", "re");
+        uint64_t kib = 0;
+        char line[256];
+
+        while (f && fgets(line, sizeof line, f))
+                if (sscanf(line, "VmHWM: %" SCNu64, &kib) == 1)
+                        break;
+        return kib * KIB;
+}
+
 static void print_result(Engine *engine, Direction direction, const struct rusage *start) {
         static Counters totals;
         struct rusage end;
@@ -134,6 +146,7 @@ static void print_result(Engine *engine, Direction direction, const struct rusag
         uint64_t ns = engine_phase_running_ns(engine), ios = totals.ios[direction];
         uint64_t user_ns = timeval_ns(end.ru_utime) - timeval_ns(start->ru_utime);
         uint64_t system_ns = timeval_ns(end.ru_stime) - timeval_ns(start->ru_stime);
+        uint64_t memory = peak_memory_bytes();
 
         printf("{\"ios\": %" PRIu64 ", \"errors\": %" PRIu64 ", \"iops\": %.1f, \"user_ns_per_io\": %.1f, "
                "\"system_ns_per_io\": %.1f, \"latency_p50_ns\": %" PRIu64 ", \"latency_p99_ns\": %" PRIu64
@@ -141,7 +154,7 @@ static void print_result(Engine *engine, Direction direction, const struct rusag
                ios, totals.errors, (double) ios / ((double) ns / 1e9), (double) user_ns / (double) MAX(ios, UINT64_C(1)),
                (double) system_ns / (double) MAX(ios, UINT64_C(1)), percentile(&totals.latency[direction], 0.5),
                percentile(&totals.latency[direction], 0.99),
-               (uint64_t) end.ru_maxrss * KIB - MIN((uint64_t) end.ru_maxrss * KIB, engine_buffer_bytes(engine)));
+               memory - MIN(memory, engine_buffer_bytes(engine)));
 }
 
 static int run(const Options *options, Error *error) {
