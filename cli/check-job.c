@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Without --size a job is bound to two devices, absurdly large ones: what comes out alike for both
+ * holds for every device that is large enough, and what does not depends on the device.
+ */
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "job-file.h"
+#include "output.h"
+#include "render/table.h"
+#include "spec/plan.h"
+#include "util/macro.h"
+#include "util/parse.h"
+#include "util/text.h"
+#include "util/time.h"
+
+#define LOGICAL_BLOCK_BYTES 512U
+#define HUGE_DEVICE_BYTES (UINT64_C(1) << 60)
+
+static void forget_what_differs(Plan *plan, const Plan *other) {
+        for (size_t i = 0; i < plan->n_phases; i++) {
+                PhasePlan *p = &plan->phases[i];
+                const PhasePlan *o = &other->phases[i];
+
+                if (p->planned_ns != o->planned_ns)
+                        p->has_planned_time = false;
+                if (p->planned_write_bytes != o->planned_write_bytes)
+                        p->has_planned_bytes = false;
+        }
+}
+
+static int make_plan(Plan **ret, const Job *job, const Arguments *arguments, Error *error) {
+        const char *size = arguments_value(arguments, "size");
+        PlanTarget target = { .size_bytes = HUGE_DEVICE_BYTES, .logical_block_bytes = LOGICAL_BLOCK_BYTES };
+        _cleanup_plan_ Plan *plan = NULL, *other = NULL;
+
+        if (size && (parse_size(size, &target.size_bytes) < 0 || target.size_bytes == 0))
+                return error_set(error, ERROR_USAGE, EINVAL, "--size %s: not a size; expected bytes, or as in 120g",
+                                 size);
+
+        int r = plan_new(&plan, job, &target, 0, error);
+        if (r < 0)
+                return r;
+        if (!size) {
+                target.size_bytes /= 2;
+                r = plan_new(&other, job, &target, 0, error);
+                if (r < 0)
+                        return r;
+                forget_what_differs(plan, other);
+        }
+        *ret = TAKE_PTR(plan);
+        return 0;
+}
+
+static uint64_t block_bytes(const PhasePlan *phase) {
+        return phase->block_bytes[rw_mode_writes(phase->rw) ? DIRECTION_WRITE : DIRECTION_READ];
+}
+
+static json_object *phase_json(const Job *job, const PhasePlan *phase) {
+        json_object *o = json_object_new_object();
+
+        if (!o)
+                return NULL;
+        json_add_u64(o, "index", phase->index);
+        json_add_string(o, "name", job->phases[phase->index].name);
+        json_add_string(o, "action", phase_action_name(phase->action));
+        json_add_string(o, "rw", rw_mode_name(phase->rw));
+        json_add_u64(o, "bs", block_bytes(phase));
+        json_add_u64(o, "iodepth", phase->iodepth);
+        json_add_u64(o, "numjobs", phase->numjobs);
+        json_add_u64(o, "read_percent", phase->read_percent);
+        json_add_bool(o, "random_map", phase->random_map);
+        if (phase->has_planned_time)
+                json_add_seconds(o, "planned_s", phase->planned_ns);
+        else
+                json_add_null(o, "planned_s");
+        if (phase->has_planned_bytes)
+                json_add_u64(o, "planned_bytes", phase->planned_write_bytes);
+        else
+                json_add_null(o, "planned_bytes");
+        return o;
+}
+
+static void append_notices(json_object *array, char **notices, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                json_append_string(array, notices[i]);
+}
+
+static int check_json(Cli *cli, const Job *job, const Plan *plan, bool has_size) {
+        _cleanup_json_ json_object *document = json_object_new_object();
+        json_object *phases = json_object_new_array(), *notices = json_object_new_array();
+
+        if (!document || !phases || !notices)
+                return -ENOMEM;
+        json_add_string(document, "name", job->name);
+        json_add_string(document, "description", job->description);
+        json_add(document, "phases", phases);
+        json_add(document, "notices", notices);
+        for (size_t i = 0; i < plan->n_phases; i++) {
+                json_object *o = phase_json(job, &plan->phases[i]);
+
+                if (!o)
+                        return -ENOMEM;
+                json_object_array_add(phases, o);
+        }
+        append_notices(notices, job->notices, job->n_notices);
+        if (has_size)
+                append_notices(notices, plan->notices, plan->n_notices);
+        return output_json(cli, document, false);
+}
+
+static int add_row(Table *table, const Job *job, const PhasePlan *phase) {
+        char index[16], bs[TEXT_SIZE_MAX], depth[16], numjobs[16], time[TIME_SPAN_MAX], volume[TEXT_SIZE_MAX];
+
+        snprintf(index, sizeof(index), "%u", phase->index);
+        snprintf(depth, sizeof(depth), "%" PRIu32, phase->iodepth);
+        snprintf(numjobs, sizeof(numjobs), "%" PRIu32, phase->numjobs);
+        const char *cells[] = {
+                index, job->phases[phase->index].name, rw_mode_name(phase->rw), text_format_size(block_bytes(phase),
+                                                                                                 bs), depth,
+                numjobs, phase->has_planned_time ? time_format_span(phase->planned_ns, time) : NULL,
+                phase->has_planned_bytes ? text_format_size(phase->planned_write_bytes, volume) : NULL,
+        };
+        return table_add_row(table, cells);
+}
+
+static int print_phases(const Job *job, const Plan *plan) {
+        static const TableColumn columns[] = {
+                { "PHASE", .right = true }, { "NAME" }, { "RW" }, { "BS", .right = true }, { "IODEPTH", .right = true },
+                { "NUMJOBS", .right = true }, { "AT MOST", .right = true }, { "WRITES", .right = true },
+        };
+        _cleanup_(table_freep) Table *table = NULL;
+
+        int r = table_new(&table, columns, ELEMENTSOF(columns));
+        for (size_t i = 0; r >= 0 && i < plan->n_phases; i++)
+                r = add_row(table, job, &plan->phases[i]);
+        return r < 0 ? r : table_print(table, stdout);
+}
+
+static void print_totals(const Plan *plan, bool has_size) {
+        char time[TIME_SPAN_MAX], volume[TEXT_SIZE_MAX];
+        uint64_t ns, bytes;
+
+        if (plan_total_time(plan, &ns))
+                printf("\nIt takes at most %s.", time_format_span(ns, time));
+        else
+                printf("\nHow long it takes depends on the speed of the device.");
+        if (plan_total_write_bytes(plan, &bytes))
+                printf(" It writes at most %s.\n", text_format_size(bytes, volume));
+        else
+                printf(" How much it writes depends on the device%s.\n",
+                       has_size ? "'s speed" : "; --size tells for one");
+}
+
+static void print_notices(char **notices, size_t n) {
+        for (size_t i = 0; i < n; i++) {
+                _cleanup_free_ char *text = text_escape(notices[i]);
+                printf("note: %s\n", text ?: "");
+        }
+}
+
+static int check_text(const Job *job, const Plan *plan, bool has_size) {
+        int r = print_phases(job, plan);
+        if (r < 0)
+                return r;
+        print_totals(plan, has_size);
+        print_notices(job->notices, job->n_notices);
+        if (has_size)
+                print_notices(plan->notices, plan->n_notices);
+        return 0;
+}
+
+static int check_job_run(Cli *cli, const Arguments *arguments, Error *error) {
+        bool has_size = arguments_has(arguments, "size");
+        _cleanup_job_ Job *job = NULL;
+        _cleanup_plan_ Plan *plan = NULL;
+
+        int r = job_file_read(&job, arguments->words[0], NULL, error);
+        if (r >= 0)
+                r = make_plan(&plan, job, arguments, error);
+        if (r < 0)
+                return r;
+        r = cli->json ? check_json(cli, job, plan, has_size) : check_text(job, plan, has_size);
+        return r < 0 ? r : 0;
+}
+
+const Verb verb_check_job = {
+        .name = "check-job",
+        .summary = "validate a job file; what it does, how long, how much it writes",
+        .words = "JOB [--size BYTES]",
+        .description = "Reads a job file (- is standard input) as 'start' would, and prints its phases, the time and "
+                       "the volume planned, and what is to be noted. Nothing is started.",
+        .n_words_min = 1,
+        .n_words_max = 1,
+        .options = (const Option[]) {
+                { .name = "size", .argument = "BYTES", .help = "of the device; k, m, g, t are powers of 1024" },
+                {},
+        },
+        .run = check_job_run,
+};

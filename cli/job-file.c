@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "job-file.h"
+#include "util/macro.h"
+
+static int open_job(const char *path, Error *error) {
+        _cleanup_close_ int fd = -EBADF;
+        struct stat st;
+
+        if (strcmp(path, "-") == 0) {
+                fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+                if (fd < 0)
+                        return error_set(error, ERROR_USAGE, errno, "cannot read the job from standard input: %s",
+                                         strerror(errno));
+                return TAKE_FD(fd);
+        }
+
+        /* Neither waiting for the writer of a FIFO, nor reading a device that was named in the wrong place. */
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        if (fd < 0)
+                return error_set(error, ERROR_USAGE, errno, "cannot read the job file %s: %s", path, strerror(errno));
+        if (fstat(fd, &st) < 0)
+                return error_set(error, ERROR_USAGE, errno, "cannot read the job file %s: %s", path, strerror(errno));
+        if (S_ISBLK(st.st_mode))
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s is a block device, where the job file is expected: plateau start JOB --device %s",
+                                 path, path);
+        if (S_ISDIR(st.st_mode))
+                return error_set(error, ERROR_USAGE, EISDIR, "%s is a directory, not a job file", path);
+        return TAKE_FD(fd);
+}
+
+static int read_all(FILE *f, const char *name, char **ret, size_t *ret_length, Error *error) {
+        _cleanup_free_ char *text = malloc(JOB_TEXT_MAX + 1);
+        size_t n;
+
+        if (!text)
+                return -ENOMEM;
+        n = fread(text, 1, JOB_TEXT_MAX + 1, f);
+        if (ferror(f))
+                return error_set(error, ERROR_USAGE, errno, "cannot read the job file %s: %s", name, strerror(errno));
+        if (n > JOB_TEXT_MAX)
+                return error_set(error, ERROR_USAGE, E2BIG, "%s is no job file: it is larger than %d bytes", name,
+                                 JOB_TEXT_MAX);
+        *ret = TAKE_PTR(text);
+        *ret_length = n;
+        return 0;
+}
+
+int job_file_read(Job **ret, const char *path, const char **ret_file_name, Error *error) {
+        const char *name = strcmp(path, "-") == 0 ? "stdin" : path;
+        _cleanup_free_ char *text = NULL;
+        _cleanup_close_ int fd = -EBADF;
+        _cleanup_fclose_ FILE *f = NULL;
+        size_t length = 0;
+
+        fd = open_job(path, error);
+        if (fd < 0)
+                return fd;
+        f = fdopen(fd, "re");
+        if (!f)
+                return -errno;
+        TAKE_FD(fd);
+
+        int r = read_all(f, name, &text, &length, error);
+        if (r >= 0)
+                r = job_parse(ret, name, text, length, error);
+        if (r >= 0 && ret_file_name)
+                *ret_file_name = basename(name);
+        return r;
+}

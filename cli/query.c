@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <math.h>
+#include <string.h>
+
+#include "query.h"
+#include "util/macro.h"
+#include "util/parse.h"
+
+int query_open_run(const Cli *cli, const char *which, Store **ret_store, uint32_t *ret_run, Error *error) {
+        _cleanup_store_ Store *store = NULL;
+
+        int r = store_open_reader(&store, cli->database, error);
+        if (r < 0)
+                return r;
+        r = store_find_run(store, which ?: "last", ret_run, error);
+        if (r < 0)
+                return r;
+        *ret_store = TAKE_PTR(store);
+        return 0;
+}
+
+static json_object *device_json(const StoreRun *run) {
+        json_object *device = json_object_new_object();
+
+        if (!device)
+                return NULL;
+        json_add_string(device, "path", run->device_path);
+        json_add_string(device, "model", run->model);
+        json_add_string(device, "serial", run->serial);
+        json_add_string(device, "wwn", run->wwn);
+        json_add_u64(device, "size_bytes", run->size_bytes);
+        return device;
+}
+
+json_object *query_run_json(const StoreRun *run) {
+        json_object *row = json_object_new_object(), *device = device_json(run);
+
+        if (!row || !device) {
+                json_object_put(row);
+                json_object_put(device);
+                return NULL;
+        }
+        json_add_u64(row, "run", run->id);
+        json_add_string(row, "name", run->name);
+        json_add_string(row, "label", run->label);
+        json_add_string(row, "state", run_state_name(run->state));
+        json_add(row, "device", device);
+        json_add_string(row, "phase", run->phase_name);
+        json_add_time(row, "created_at", run->created_at_ns);
+        json_add_time(row, "started_at", run->started_at_ns);
+        json_add_time(row, "finished_at", run->finished_at_ns);
+        json_add_seconds(row, "elapsed_s", run->elapsed_ns);
+        if (run->has_planned_time)
+                json_add_seconds(row, "planned_s", run->planned_ns);
+        else
+                json_add_null(row, "planned_s");
+        json_add_double(row, "iops", run->last_iops);
+        return row;
+}
+
+int query_span(const Arguments *arguments, const char *name, uint64_t otherwise, uint64_t *ret_ns, Error *error) {
+        const char *value = arguments_value(arguments, name);
+
+        if (!value) {
+                *ret_ns = otherwise;
+                return 0;
+        }
+        if (parse_duration(value, ret_ns) < 0)
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "--%s %s: not a time; expected seconds, or as in 90s, 15m, 10h", name, value);
+        return 0;
+}
+
+int query_phase(const Arguments *arguments, const StorePhase *phases, size_t n_phases, int64_t *ret_index,
+                Error *error) {
+        const char *value = arguments_value(arguments, "phase");
+        _cleanup_free_ const char **names = NULL;
+        uint64_t index;
+
+        if (!value) {
+                *ret_index = -1;
+                return 0;
+        }
+        names = calloc(n_phases + 1, sizeof(*names));
+        if (!names)
+                return -ENOMEM;
+
+        for (size_t i = 0; i < n_phases; i++) {
+                names[i] = phases[i].name;
+                if (strcmp(phases[i].name, value) == 0) {
+                        *ret_index = phases[i].index;
+                        return 0;
+                }
+        }
+        if (parse_u64(value, &index) == 0 && index < n_phases) {
+                *ret_index = (int64_t) index;
+                return 0;
+        }
+
+        const char *nearest = nearest_word(value, names, n_phases);
+        if (nearest)
+                return error_set(error, ERROR_USAGE, EINVAL, "no phase '%s' in this run; did you mean '%s'?", value,
+                                 nearest);
+        return error_set(error, ERROR_USAGE, EINVAL, "no phase '%s' in this run; 'plateau show' lists its %zu", value,
+                         n_phases);
+}
+
+double query_rate(uint64_t amount, uint64_t duration_ns) {
+        return duration_ns > 0 ? (double) amount * (double) NSEC_PER_SEC / (double) duration_ns : NAN;
+}
+
+void query_add_percentile(json_object *object, const char *key, const Histogram *latency, double fraction) {
+        uint64_t ns;
+
+        if (latency && histogram_percentile(latency, fraction, &ns) == 0)
+                json_add_u64(object, key, ns);
+        else
+                json_add_null(object, key);
+}
+
+void query_add_latency_max(json_object *object, const char *key, const Histogram *latency) {
+        uint64_t ns;
+
+        if (latency && histogram_max(latency, &ns) == 0)
+                json_add_u64(object, key, ns);
+        else
+                json_add_null(object, key);
+}
+
+void query_phases_clear(QueryPhases *phases) {
+        store_phases_free(phases->items, phases->n);
+        *phases = (QueryPhases) {};
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* What the verbs that read the database share. */
+
+#include "cli.h"
+#include "render/json.h"
+#include "store/store.h"
+
+/* Opens the database named by --db for reading and finds run `which` ("7", "last"; NULL: last). */
+int query_open_run(const Cli *cli, const char *which, Store **ret_store, uint32_t *ret_run, Error *error);
+
+/* list's row of a run; NULL: no memory. */
+json_object *query_run_json(const StoreRun *run);
+
+/* --NAME as a span of running time in ns, or `otherwise` if it is not given. */
+int query_span(const Arguments *arguments, const char *name, uint64_t otherwise, uint64_t *ret_ns, Error *error);
+
+/*
+ * --phase: the name of a phase, or its index from 0; *ret_index is -1 without the option. ERROR_USAGE with the nearest
+ * name for an unknown one.
+ */
+int query_phase(const Arguments *arguments, const StorePhase *phases, size_t n_phases, int64_t *ret_index,
+                Error *error);
+
+/* What has been done per second of `duration_ns`; NaN for no time. */
+double query_rate(uint64_t amount, uint64_t duration_ns);
+
+/* A percentile for JSON: null if nothing was counted. */
+void query_add_percentile(json_object *object, const char *key, const Histogram *latency, double fraction);
+void query_add_latency_max(json_object *object, const char *key, const Histogram *latency);
+
+/* Phases and their number, for a scope. */
+typedef struct QueryPhases {
+        StorePhase *items;
+        size_t n;
+} QueryPhases;
+void query_phases_clear(QueryPhases *phases);
+#define _cleanup_query_phases_ _cleanup_(query_phases_clear)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "control.h"
+
+static const Control control = {
+        .call = bus_client_resume,
+        .reached = "running",
+        .doing = "resuming",
+};
+
+static int resume_run(Cli *cli, const Arguments *arguments, Error *error) {
+        return control_run(cli, arguments->words[0], &control, error);
+}
+
+const Verb verb_resume = {
+        .name = "resume",
+        .summary = "go on with a paused run",
+        .words = "RUN",
+        .description = "Goes on with a paused run where it was.",
+        .n_words_min = 1,
+        .n_words_max = 1,
+        .options = (const Option[]) { {} },
+        .run = resume_run,
+};

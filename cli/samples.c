@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Samples go out as they come from the database: a run of weeks has millions, and neither a
+ * document nor a table of them belongs in memory. So the table has fixed columns.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "output.h"
+#include "query.h"
+#include "util/macro.h"
+#include "util/text.h"
+
+/* One or more samples as one row. */
+typedef struct Row {
+        Sample sum;          /* seq is that of the first; the rest is at the end of the last */
+        StoreLatency latency; /* all directions together */
+        uint64_t n_samples;  /* 0: empty */
+        double cpu_ns;       /* cpu_percent times duration, of the samples that know it */
+        uint64_t cpu_known_ns;
+} Row;
+
+typedef struct Printer {
+        Cli *cli;
+        OutputArray array; /* for JSON */
+        uint64_t every_ns; /* 0: each sample a row */
+        Row row;           /* being filled */
+        uint64_t interval; /* number of it, in units of every_ns */
+} Printer;
+
+static json_object *row_json(const Row *row) {
+        const Sample *s = &row->sum;
+        json_object *o = json_object_new_object();
+
+        if (!o)
+                return NULL;
+        json_add_u64(o, "seq", s->seq);
+        json_add_u64(o, "phase", s->phase);
+        json_add_time(o, "at", s->at_ns);
+        json_add_seconds(o, "elapsed_s", s->elapsed_ns);
+        json_add_u64(o, "duration_ns", s->duration_ns);
+        json_add_u64(o, "write_ios", s->ios[DIRECTION_WRITE]);
+        json_add_u64(o, "read_ios", s->ios[DIRECTION_READ]);
+        json_add_u64(o, "trim_ios", s->ios[DIRECTION_TRIM]);
+        json_add_u64(o, "write_bytes", s->bytes[DIRECTION_WRITE]);
+        json_add_u64(o, "read_bytes", s->bytes[DIRECTION_READ]);
+        json_add_u64(o, "errors", s->errors);
+        json_add_u64(o, "in_flight", s->in_flight);
+        json_add_u64(o, "oldest_io_ns", s->oldest_ns);
+        if (row->latency.known) {
+                json_add_u64(o, "latency_p50_ns", row->latency.p50_ns);
+                json_add_u64(o, "latency_p99_ns", row->latency.p99_ns);
+                json_add_u64(o, "latency_max_ns", row->latency.max_ns);
+        } else {
+                json_add_null(o, "latency_p50_ns");
+                json_add_null(o, "latency_p99_ns");
+                json_add_null(o, "latency_max_ns");
+        }
+        json_add_double(o, "cpu_percent", s->cpu_percent);
+        json_add_double(o, "temperature_c", s->temperature_c);
+        json_add_u64(o, "n_samples", row->n_samples);
+        return o;
+}
+
+static void print_heading(void) {
+        printf("%10s  %-19s %5s %8s %8s %8s %9s %9s %9s %6s %6s\n", "elapsed_s", "time", "phase", "write/s", "read/s",
+               "MB/s", "p50", "p99", "max", "errors", "queued");
+}
+
+static int print_row(const Row *row) {
+        const Sample *s = &row->sum;
+        char at[OUTPUT_TIME_MAX], writes[TEXT_SIZE_MAX], reads[TEXT_SIZE_MAX], p50[OUTPUT_LATENCY_MAX] = "-",
+                p99[OUTPUT_LATENCY_MAX] = "-", max[OUTPUT_LATENCY_MAX] = "-";
+        double bytes = query_rate(s->bytes[DIRECTION_WRITE], s->duration_ns) + query_rate(s->bytes[DIRECTION_READ],
+                                                                                          s->duration_ns);
+
+        if (row->latency.known) {
+                output_format_latency(row->latency.p50_ns, p50);
+                output_format_latency(row->latency.p99_ns, p99);
+                output_format_latency(row->latency.max_ns, max);
+        }
+        int r = printf("%10.3f  %-19s %5" PRIu32 " %8s %8s %8.1f %9s %9s %9s %6" PRIu64 " %6" PRIu32 "\n",
+                       (double) s->elapsed_ns / (double) NSEC_PER_SEC, output_format_time(s->at_ns, at), s->phase,
+                       text_format_count(query_rate(s->ios[DIRECTION_WRITE], s->duration_ns), writes),
+                       text_format_count(query_rate(s->ios[DIRECTION_READ], s->duration_ns), reads), bytes / 1e6, p50,
+                       p99, max, s->errors, s->in_flight);
+        return r < 0 ? -EIO : 0;
+}
+
+static int emit(Printer *printer, const Row *row) {
+        return printer->cli->json ? output_array_add(&printer->array, row_json(row)) : print_row(row);
+}
+
+static void row_add(Row *row, const Sample *sample) {
+        Sample *sum = &row->sum;
+
+        for (unsigned d = 0; d < N_DIRECTIONS; d++) {
+                sum->ios[d] += sample->ios[d];
+                sum->bytes[d] += sample->bytes[d];
+                if (sample->ios[d] > 0)
+                        histogram_add(&sum->latency[d], &sample->latency[d]);
+        }
+        sum->duration_ns += sample->duration_ns;
+        sum->errors += sample->errors;
+        sum->at_ns = sample->at_ns;
+        sum->elapsed_ns = sample->elapsed_ns;
+        sum->in_flight = sample->in_flight;
+        sum->oldest_ns = MAX(sum->oldest_ns, sample->oldest_ns);
+        sum->temperature_c = fmax(sum->temperature_c, sample->temperature_c); /* NaN only if both are */
+        if (!isnan(sample->cpu_percent)) {
+                row->cpu_ns += sample->cpu_percent * (double) sample->duration_ns;
+                row->cpu_known_ns += sample->duration_ns;
+        }
+        row->n_samples++;
+}
+
+static void row_begin(Row *row, const Sample *sample) {
+        *row = (Row) {
+                .sum.seq = sample->seq,
+                .sum.phase = sample->phase,
+                .sum.temperature_c = NAN,
+        };
+        row_add(row, sample);
+}
+
+static void row_finish(Row *row) {
+        Histogram *all = &row->sum.latency[0];
+
+        for (unsigned d = 1; d < N_DIRECTIONS; d++)
+                histogram_add(all, &row->sum.latency[d]);
+        row->latency.known = histogram_percentile(all, 0.5, &row->latency.p50_ns) == 0 &&
+                             histogram_percentile(all, 0.99, &row->latency.p99_ns) == 0 &&
+                             histogram_max(all, &row->latency.max_ns) == 0;
+        row->sum.cpu_percent = row->cpu_known_ns > 0 ? row->cpu_ns / (double) row->cpu_known_ns : NAN;
+}
+
+static int flush_row(Printer *printer) {
+        if (printer->row.n_samples == 0)
+                return 0;
+        row_finish(&printer->row);
+        int r = emit(printer, &printer->row);
+        printer->row.n_samples = 0;
+        return r;
+}
+
+/* By its middle, so that a sample that ends some microseconds late is still in its own interval. */
+static uint64_t interval_of(const Printer *printer, const Sample *sample) {
+        return (sample->elapsed_ns - MIN(sample->elapsed_ns, sample->duration_ns / 2)) / printer->every_ns;
+}
+
+static int on_thinned(const Sample *sample, const StoreLatency *latency, void *userdata) {
+        Printer *printer = userdata;
+        Row *row = &printer->row;
+
+        if (row->n_samples > 0 && row->sum.phase == sample->phase &&
+            printer->interval == interval_of(printer, sample)) {
+                row_add(row, sample);
+                return 0;
+        }
+        int r = flush_row(printer);
+        if (r < 0)
+                return r;
+        printer->interval = interval_of(printer, sample);
+        row_begin(row, sample);
+        return 0;
+}
+
+static int on_sample(const Sample *sample, const StoreLatency *latency, void *userdata) {
+        const Row row = { .sum = *sample, .latency = *latency, .n_samples = 1 };
+        return emit(userdata, &row);
+}
+
+static int print_samples(Printer *printer, Store *store, const StoreSampleQuery *query, uint64_t interval_ns,
+                         Error *error) {
+        int r = 0;
+
+        if (printer->cli->json) {
+                json_object *head = json_object_new_object();
+                if (!head)
+                        return -ENOMEM;
+                json_add_u64(head, "run", query->run);
+                json_add_seconds(head, "interval_s", interval_ns);
+                r = output_array_begin(&printer->array, printer->cli, head, "samples");
+        } else
+                print_heading();
+
+        if (r >= 0)
+                r = store_each_sample(store, query, printer->every_ns > 0 ? on_thinned : on_sample, printer, error);
+        if (r >= 0)
+                r = flush_row(printer);
+        if (r >= 0 && printer->cli->json)
+                r = output_array_end(&printer->array);
+        return r < 0 ? r : 0;
+}
+
+static int samples_run(Cli *cli, const Arguments *arguments, Error *error) {
+        _cleanup_store_ Store *store = NULL;
+        _cleanup_store_run_ StoreRun run = {};
+        _cleanup_free_ Printer *printer = NULL; /* too large for the stack: histograms */
+        StoreSampleQuery query = { .phase = -1 };
+
+        printer = calloc(1, sizeof(*printer));
+        if (!printer)
+                return -ENOMEM;
+        printer->cli = cli;
+
+        int r = query_span(arguments, "from", 0, &query.from_ns, error);
+        if (r >= 0)
+                r = query_span(arguments, "to", UINT64_MAX, &query.to_ns, error);
+        if (r >= 0)
+                r = query_span(arguments, "every", 0, &printer->every_ns, error);
+        if (r < 0)
+                return r;
+        if (arguments_has(arguments, "every") && printer->every_ns == 0)
+                return error_set(error, ERROR_USAGE, EINVAL, "--every must be longer than nothing");
+
+        r = query_open_run(cli, arguments->words[0], &store, &query.run, error);
+        if (r >= 0)
+                r = store_get_run(store, query.run, &run, error);
+        if (r < 0)
+                return r;
+
+        query.with_latency = printer->every_ns > 0;
+        return print_samples(printer, store, &query, printer->every_ns ?: run.sample_interval_ns, error);
+}
+
+const Verb verb_samples = {
+        .name = "samples",
+        .summary = "what happened in every second",
+        .words = "RUN [--from S] [--to S] [--every S]",
+        .description = "Prints the samples of a run: counts and the exact duration of each interval. With --every, "
+                       "samples are put together: counts and durations are summed, percentiles are those of all I/O "
+                       "of the interval, the maximum is kept, CPU load is the mean, temperature the highest. An "
+                       "interval never spans two phases. Times are running time, outages and pauses left out.",
+        .n_words_min = 1,
+        .n_words_max = 1,
+        .options = (const Option[]) {
+                { .name = "from", .argument = "S", .help = "from this running time on (seconds, or 15m, 10h)" },
+                { .name = "to", .argument = "S", .help = "up to this running time" },
+                { .name = "every", .argument = "S", .help = "one row for every S seconds" },
+                {},
+        },
+        .run = samples_run,
+};

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "output.h"
+#include "query.h"
+#include "render/table.h"
+#include "util/macro.h"
+#include "util/text.h"
+#include "util/time.h"
+
+typedef struct Shown {
+        StoreRun run;
+        QueryPhases phases;
+        StoreEvent *events;
+        size_t n_events;
+        EngineErrno *errnos;
+        size_t n_errnos;
+} Shown;
+
+static void shown_clear(Shown *shown) {
+        store_run_clear(&shown->run);
+        query_phases_clear(&shown->phases);
+        store_events_free(shown->events, shown->n_events);
+        free(shown->errnos);
+}
+
+static int load(Shown *shown, const Cli *cli, const char *which, Error *error) {
+        _cleanup_store_ Store *store = NULL;
+        uint32_t id;
+
+        int r = query_open_run(cli, which, &store, &id, error);
+        if (r >= 0)
+                r = store_get_run(store, id, &shown->run, error);
+        if (r >= 0)
+                r = store_get_phases(store, id, &shown->phases.items, &shown->phases.n, error);
+        if (r >= 0)
+                r = store_get_events(store, id, &shown->events, &shown->n_events, error);
+        if (r >= 0)
+                r = store_get_errnos(store, id, &shown->errnos, &shown->n_errnos, error);
+        return r;
+}
+
+static uint64_t sum(const uint64_t values[static N_DIRECTIONS]) {
+        return values[DIRECTION_READ] + values[DIRECTION_WRITE] + values[DIRECTION_TRIM];
+}
+
+/* The size of its I/O: of writes, if it writes. */
+static uint64_t phase_block_bytes(const StorePhase *phase) {
+        return phase->block_bytes[rw_mode_writes(phase->rw) ? DIRECTION_WRITE : DIRECTION_READ];
+}
+
+static json_object *phase_json(const StorePhase *phase) {
+        json_object *o = json_object_new_object();
+
+        if (!o)
+                return NULL;
+        json_add_u64(o, "index", phase->index);
+        json_add_string(o, "name", phase->name);
+        json_add_string(o, "action", phase_action_name(phase->action));
+        json_add_string(o, "rw", rw_mode_name(phase->rw));
+        json_add_u64(o, "bs", phase_block_bytes(phase));
+        json_add_u64(o, "iodepth", phase->iodepth);
+        json_add_u64(o, "numjobs", phase->numjobs);
+        json_add_string(o, "state", phase_state_name(phase->state));
+        json_add_time(o, "started_at", phase->started_at_ns);
+        json_add_time(o, "finished_at", phase->finished_at_ns);
+        json_add_seconds(o, "elapsed_s", phase->elapsed_ns);
+        json_add_u64(o, "ios", sum(phase->ios));
+        json_add_u64(o, "bytes", sum(phase->bytes));
+        json_add_u64(o, "read_ios", phase->ios[DIRECTION_READ]);
+        json_add_u64(o, "write_ios", phase->ios[DIRECTION_WRITE]);
+        json_add_u64(o, "read_bytes", phase->bytes[DIRECTION_READ]);
+        json_add_u64(o, "write_bytes", phase->bytes[DIRECTION_WRITE]);
+        json_add_double(o, "iops_mean", query_rate(sum(phase->ios), phase->elapsed_ns));
+        query_add_percentile(o, "latency_p50_ns", phase->latency, 0.5);
+        query_add_percentile(o, "latency_p99_ns", phase->latency, 0.99);
+        query_add_percentile(o, "latency_p999_ns", phase->latency, 0.999);
+        query_add_latency_max(o, "latency_max_ns", phase->latency);
+        json_add_u64(o, "errors", phase->errors);
+        return o;
+}
+
+static json_object *event_json(const StoreEvent *event) {
+        json_object *o = json_object_new_object();
+
+        if (!o)
+                return NULL;
+        json_add_time(o, "at", event->at_ns);
+        json_add_seconds(o, "elapsed_s", event->elapsed_ns);
+        json_add_string(o, "kind", event_kind_name(event->kind));
+        json_add_string(o, "detail", event->detail);
+        return o;
+}
+
+static json_object *errno_json(const EngineErrno *e) {
+        json_object *o = json_object_new_object();
+
+        if (!o)
+                return NULL;
+        json_add_u64(o, "errno", (uint64_t) e->errnum);
+        json_add_string(o, "name", errno_name(e->errnum));
+        json_add_u64(o, "count", e->count);
+        json_add_time(o, "first_at", e->first_at_ns);
+        json_add_time(o, "last_at", e->last_at_ns);
+        json_add_u64(o, "first_offset", e->first_offset);
+        json_add_u64(o, "last_offset", e->last_offset);
+        return o;
+}
+
+static void add_drive_json(json_object *device, const StoreRun *run) {
+        json_add_string(device, "firmware", run->firmware);
+        json_add_string(device, "transport", run->transport);
+        json_add_string(device, "link", run->link);
+        json_add_string(device, "host_driver", run->host_driver);
+        json_add_string(device, "scheduler", run->scheduler);
+        json_add_string(device, "write_cache", run->write_cache);
+        json_add_u64(device, "logical_block_bytes", run->logical_block_bytes);
+        json_add_u64(device, "physical_block_bytes", run->physical_block_bytes);
+        json_add_u64(device, "read_ahead_kib", run->read_ahead_kib);
+        json_add_u64(device, "nr_requests", run->nr_requests);
+}
+
+/* false: no memory */
+static bool append(json_object *array, json_object *element) {
+        return element && json_object_array_add(array, element) == 0;
+}
+
+static int show_json(Cli *cli, const Shown *shown) {
+        _cleanup_json_ json_object *document = query_run_json(&shown->run);
+        json_object *phases = json_object_new_array(), *events = json_object_new_array();
+        json_object *errors = json_object_new_array();
+
+        if (!document || !phases || !events || !errors)
+                return -ENOMEM;
+        add_drive_json(json_object_object_get(document, "device"), &shown->run);
+        json_add_string(document, "host", shown->run.host);
+        json_add_u64(document, "n_samples", shown->run.n_samples);
+        json_add_seconds(document, "sample_interval_s", shown->run.sample_interval_ns);
+        json_add_string(document, "job", shown->run.job_text);
+        json_add(document, "phases", phases);
+        json_add(document, "events", events);
+        json_add(document, "errors", errors);
+
+        for (size_t i = 0; i < shown->phases.n; i++)
+                if (!append(phases, phase_json(&shown->phases.items[i])))
+                        return -ENOMEM;
+        for (size_t i = 0; i < shown->n_events; i++)
+                if (!append(events, event_json(&shown->events[i])))
+                        return -ENOMEM;
+        for (size_t i = 0; i < shown->n_errnos; i++)
+                if (!append(errors, errno_json(&shown->errnos[i])))
+                        return -ENOMEM;
+        return output_json(cli, document, false);
+}
+
+static void print_field(const char *name, const char *value) {
+        _cleanup_free_ char *text = NULL;
+
+        if (!value)
+                return;
+        text = text_escape(value);
+        printf("%-12s %s\n", name, text ?: "");
+}
+
+static void print_drive(const StoreRun *run) {
+        char size[TEXT_SIZE_MAX];
+
+        print_field("device", run->device_path);
+        print_field("model", run->model);
+        print_field("serial", run->serial);
+        print_field("wwn", run->wwn);
+        print_field("firmware", run->firmware);
+        printf("%-12s %s (%" PRIu64 " bytes; blocks of %" PRIu32 ", physical %" PRIu32 ")\n", "size",
+               text_format_size(run->size_bytes,
+                                size), run->size_bytes, run->logical_block_bytes, run->physical_block_bytes);
+        print_field("transport", run->transport);
+        print_field("link", run->link);
+        print_field("driver", run->host_driver);
+        print_field("scheduler", run->scheduler);
+        print_field("write cache", run->write_cache);
+        printf("%-12s read-ahead %" PRIu32 " KiB, %" PRIu32 " requests\n", "queue", run->read_ahead_kib,
+               run->nr_requests);
+        print_field("host", run->host);
+}
+
+static void print_run(const StoreRun *run) {
+        char time[OUTPUT_TIME_MAX], elapsed[TIME_SPAN_MAX], planned[TIME_SPAN_MAX];
+
+        printf("%-12s %" PRIu32 "\n", "run", run->id);
+        print_field("job", run->name);
+        print_field("label", run->label);
+        print_field("state", run_state_name(run->state));
+        printf("%-12s %s\n", "started", output_format_time(run->started_at_ns, time));
+        if (run->finished_at_ns != 0)
+                printf("%-12s %s\n", "finished", output_format_time(run->finished_at_ns, time));
+        printf("%-12s %s%s%s\n", "running time", time_format_span(run->elapsed_ns, elapsed),
+               run->has_planned_time ? " of at most " : "", run->has_planned_time ? time_format_span(run->planned_ns,
+                                                                                                     planned) : "");
+        print_drive(run);
+}
+
+static const char *format_percentile(const StorePhase *phase, double fraction, char *buf) {
+        uint64_t ns;
+
+        if (!phase->latency || histogram_percentile(phase->latency, fraction, &ns) < 0)
+                return NULL;
+        return output_format_latency(ns, buf);
+}
+
+static const char *format_max(const StorePhase *phase, char *buf) {
+        uint64_t ns;
+
+        return phase->latency && histogram_max(phase->latency, &ns) == 0 ? output_format_latency(ns, buf) : NULL;
+}
+
+static int add_phase(Table *table, const StorePhase *phase) {
+        char index[16], bs[TEXT_SIZE_MAX], outstanding[32], elapsed[TIME_SPAN_MAX], volume[TEXT_SIZE_MAX];
+        char iops[TEXT_SIZE_MAX], p50[OUTPUT_LATENCY_MAX], p99[OUTPUT_LATENCY_MAX], p999[OUTPUT_LATENCY_MAX];
+        char max[OUTPUT_LATENCY_MAX], errors[24];
+        double rate = query_rate(sum(phase->ios), phase->elapsed_ns);
+
+        snprintf(index, sizeof(index), "%" PRIu32, phase->index);
+        snprintf(outstanding, sizeof(outstanding), "%" PRIu32 "x%" PRIu32, phase->numjobs, phase->iodepth);
+        snprintf(errors, sizeof(errors), "%" PRIu64, phase->errors);
+        const char *cells[] = {
+                index, phase->name, rw_mode_name(phase->rw), text_format_size(phase_block_bytes(phase),
+                                                                              bs), outstanding,
+                phase_state_name(phase->state), time_format_span(phase->elapsed_ns, elapsed),
+                text_format_size(sum(phase->bytes), volume), isnan(rate) ? NULL : text_format_count(rate, iops),
+                format_percentile(phase, 0.5, p50), format_percentile(phase, 0.99, p99), format_percentile(phase, 0.999,
+                                                                                                           p999),
+                format_max(phase, max), errors,
+        };
+        return table_add_row(table, cells);
+}
+
+static int print_phases(const Shown *shown) {
+        static const TableColumn columns[] = {
+                { "PHASE", .right = true }, { "NAME", .truncate = true }, { "RW" }, { "BS", .right = true },
+                { "JOBSxDEPTH", .right = true }, { "STATE" }, { "TIME", .right = true }, { "MOVED", .right = true },
+                { "IOPS", .right = true }, { "P50", .right = true }, { "P99", .right = true }, { "P99.9",
+                        .right = true },
+                { "MAX", .right = true }, { "ERRORS", .right = true },
+        };
+        _cleanup_(table_freep) Table *table = NULL;
+
+        putchar('\n');
+        int r = table_new(&table, columns, ELEMENTSOF(columns));
+        for (size_t i = 0; r >= 0 && i < shown->phases.n; i++)
+                r = add_phase(table, &shown->phases.items[i]);
+        return r < 0 ? r : table_print(table, stdout);
+}
+
+static int print_events(const Shown *shown) {
+        static const TableColumn columns[] = { { "AT" }, { "ELAPSED", .right = true }, { "EVENT" }, { "DETAIL" } };
+        _cleanup_(table_freep) Table *table = NULL;
+
+        if (shown->n_events == 0)
+                return 0;
+        putchar('\n');
+        int r = table_new(&table, columns, ELEMENTSOF(columns));
+        for (size_t i = 0; r >= 0 && i < shown->n_events; i++) {
+                const StoreEvent *event = &shown->events[i];
+                char at[OUTPUT_TIME_MAX], elapsed[TIME_SPAN_MAX];
+                const char *cells[] = { output_format_time(event->at_ns, at),
+                        time_format_span(event->elapsed_ns, elapsed),
+                                        event_kind_name(event->kind), event->detail };
+
+                r = table_add_row(table, cells);
+        }
+        return r < 0 ? r : table_print(table, stdout);
+}
+
+static int print_errors(const Shown *shown) {
+        static const TableColumn columns[] = {
+                { "ERROR" }, { "COUNT", .right = true }, { "FIRST" }, { "LAST" }, { "FIRST OFFSET", .right = true },
+        };
+        _cleanup_(table_freep) Table *table = NULL;
+
+        if (shown->n_errnos == 0)
+                return 0;
+        putchar('\n');
+        int r = table_new(&table, columns, ELEMENTSOF(columns));
+        for (size_t i = 0; r >= 0 && i < shown->n_errnos; i++) {
+                const EngineErrno *e = &shown->errnos[i];
+                char count[24], first[OUTPUT_TIME_MAX], last[OUTPUT_TIME_MAX], offset[24];
+                const char *cells[] = { errno_name(e->errnum), count, output_format_time(e->first_at_ns, first),
+                                        output_format_time(e->last_at_ns, last), offset };
+
+                snprintf(count, sizeof(count), "%" PRIu64, e->count);
+                snprintf(offset, sizeof(offset), "%" PRIu64, e->first_offset);
+                r = table_add_row(table, cells);
+        }
+        return r < 0 ? r : table_print(table, stdout);
+}
+
+/* What a person wants to know first in the morning. */
+static int print_summary(const Shown *shown) {
+        uint64_t ios = 0, bytes = 0, written = 0, elapsed_ns = 0, errors = 0;
+        char volume[TEXT_SIZE_MAX], written_text[TEXT_SIZE_MAX], iops[TEXT_SIZE_MAX], span[TIME_SPAN_MAX];
+
+        for (size_t i = 0; i < shown->phases.n; i++) {
+                const StorePhase *phase = &shown->phases.items[i];
+
+                ios += sum(phase->ios);
+                bytes += sum(phase->bytes);
+                written += phase->bytes[DIRECTION_WRITE];
+                elapsed_ns += phase->elapsed_ns;
+                errors += phase->errors;
+        }
+        if (elapsed_ns == 0)
+                return puts("\nnothing was measured yet") < 0 ? -EIO : 0;
+
+        printf("\n%" PRIu64 " I/Os and %s in %s: %s IOPS, %.1f MB/s on average; %s written", ios,
+               text_format_size(bytes, volume),
+               time_format_span(elapsed_ns, span), text_format_count(query_rate(ios, elapsed_ns), iops),
+               query_rate(bytes, elapsed_ns) / 1e6, text_format_size(written, written_text));
+        if (shown->run.size_bytes > 0)
+                printf(" (%.2f x the device)", (double) written / (double) shown->run.size_bytes);
+        return printf("; %" PRIu64 " errors\n", errors) < 0 ? -EIO : 0;
+}
+
+static int show_text(const Shown *shown) {
+        print_run(&shown->run);
+        int r = print_phases(shown);
+        if (r >= 0)
+                r = print_events(shown);
+        if (r >= 0)
+                r = print_errors(shown);
+        return r < 0 ? r : print_summary(shown);
+}
+
+static int show_run(Cli *cli, const Arguments *arguments, Error *error) {
+        _cleanup_(shown_clear) Shown shown = {};
+
+        int r = load(&shown, cli, arguments->words[0], error);
+        if (r < 0)
+                return r;
+        r = cli->json ? show_json(cli, &shown) : show_text(&shown);
+        return r < 0 ? r : 0;
+}
+
+const Verb verb_show = {
+        .name = "show",
+        .summary = "one run: identity, phases, events, errors, summary",
+        .words = "RUN",
+        .description = "Shows everything about a run but its samples.",
+        .n_words_min = 1,
+        .n_words_max = 1,
+        .options = (const Option[]) { {} },
+        .run = show_run,
+};

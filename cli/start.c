@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bus-client.h"
+#include "confirm.h"
+#include "device/info.h"
+#include "follow.h"
+#include "job-file.h"
+#include "output.h"
+#include "util/macro.h"
+#include "util/text.h"
+
+typedef struct Start {
+        Job *job;
+        char **devices;        /* absolute paths */
+        char **typed;          /* on the terminal, or NULL */
+        const char **given;    /* by --confirm */
+        uint32_t *runs;
+        size_t n_runs;
+} Start;
+
+static void start_clear(Start *start) {
+        if (start->job)
+                job_free(start->job);
+        strv_free(start->devices);
+        strv_free(start->typed);
+        free(start->given);
+        free(start->runs);
+}
+
+/* The service has another working directory. Symbolic links are its to judge. */
+static char *absolute_path(const char *path) {
+        _cleanup_free_ char *here = NULL;
+        char *result;
+
+        if (path[0] == '/')
+                return strdup(path);
+        here = getcwd(NULL, 0);
+        return here && asprintf(&result, "%s/%s", here, path) >= 0 ? result : NULL;
+}
+
+static int take_devices(Start *start, const Arguments *arguments, Error *error) {
+        _cleanup_free_ const char **paths = arguments_values(arguments, "device");
+        size_t n = 0;
+
+        if (!paths)
+                return -ENOMEM;
+        while (paths[n])
+                n++;
+        if (n == 0)
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "no device named: plateau start JOB --device DEV; 'plateau devices' lists them");
+
+        start->devices = calloc(n + 1, sizeof(*start->devices));
+        if (!start->devices)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                start->devices[i] = absolute_path(paths[i]);
+                if (!start->devices[i])
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+static int take_confirmations(Start *start, const Cli *cli, const Arguments *arguments, Error *error) {
+        start->given = arguments_values(arguments, "confirm");
+        if (!start->given)
+                return -ENOMEM;
+        if (start->given[0] || cli->json || !confirm_is_possible())
+                return 0;
+        return confirm_ask((const char *const *) start->devices, &start->typed, error);
+}
+
+static int request(Start *start, BusClient *client, const Arguments *arguments, const char *job_name, Error *error) {
+        const BusStart message = {
+                .job_name = job_name,
+                .job_text = start->job->text,
+                .devices = (const char *const *) start->devices,
+                .confirmations = start->typed ? (const char *const *) start->typed : start->given,
+                .erase_existing = arguments_has(arguments, "erase-existing"),
+                .label = arguments_value(arguments, "label"),
+        };
+
+        return bus_client_start(client, &message, &start->runs, &start->n_runs, error);
+}
+
+static int start_json(Cli *cli, const Start *start) {
+        _cleanup_json_ json_object *document = json_object_new_object();
+        json_object *runs = json_object_new_array();
+
+        if (!document || !runs)
+                return -ENOMEM;
+        json_add_u64(document, "run", start->runs[0]);
+        if (start->n_runs > 1) {
+                for (size_t i = 0; i < start->n_runs; i++)
+                        json_object_array_add(runs, json_object_new_uint64(start->runs[i]));
+                json_add(document, "runs", runs);
+        } else
+                json_object_put(runs);
+        return output_json(cli, document, true);
+}
+
+static bool has_notice(char *const *notices, const char *wanted) {
+        for (; notices && *notices; notices++)
+                if (strcmp(*notices, wanted) == 0)
+                        return true;
+        return false;
+}
+
+/* What the job gave to remark is the same for each run, and told once. */
+static void print_notices(const BusRun *run, const BusRun *first) {
+        for (char **notice = run->notices; notice && *notice; notice++)
+                if (run == first || !has_notice(first->notices, *notice))
+                        output_notice("note: %s", *notice);
+}
+
+static int print_started(uint32_t id, const BusRun *run) {
+        _cleanup_free_ char *device = NULL, *model = NULL, *serial = NULL;
+        char size[TEXT_SIZE_MAX];
+
+        device = text_escape(run->device);
+        model = text_escape(run->model);
+        serial = text_escape(run->serial);
+        if (!device || !model || !serial)
+                return -ENOMEM;
+
+        printf("run %" PRIu32 " started on %s (%s%s", id, device, model, *model ? ", " : "");
+        if (*serial)
+                printf("serial %s, ", serial);
+        return printf("%s)\n", text_format_size(run->size_bytes, size)) < 0 || fflush(stdout) != 0 ? -EIO : 0;
+}
+
+static int start_text(const Start *start, BusClient *client, Error *error) {
+        _cleanup_bus_run_ BusRun first = {};
+        int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < start->n_runs; i++) {
+                _cleanup_bus_run_ BusRun later = {};
+                BusRun *run = i == 0 ? &first : &later;
+
+                r = bus_client_get_run(client, start->runs[i], run, error);
+                if (r >= 0)
+                        r = print_started(start->runs[i], run);
+                if (r >= 0)
+                        print_notices(run, &first);
+        }
+        return r;
+}
+
+static int start_run(Cli *cli, const Arguments *arguments, Error *error) {
+        _cleanup_(start_clear) Start start = {};
+        _cleanup_bus_client_ BusClient *client = NULL;
+        const char *job_name;
+
+        int r = take_devices(&start, arguments, error);
+        if (r >= 0)
+                r = job_file_read(&start.job, arguments->words[0], &job_name, error);
+        if (r >= 0)
+                r = bus_client_new(&client, cli->session_bus, error);
+        if (r >= 0)
+                r = take_confirmations(&start, cli, arguments, error);
+        if (r >= 0)
+                r = bus_client_subscribe(client, error);
+        if (r >= 0)
+                r = request(&start, client, arguments, job_name, error);
+        if (r >= 0)
+                r = cli->json ? start_json(cli, &start) : start_text(&start, client, error);
+        if (r < 0)
+                return r;
+        return arguments_has(arguments, "wait") ? follow_runs(cli, client, start.runs, start.n_runs, error) : 0;
+}
+
+const Verb verb_start = {
+        .name = "start",
+        .summary = "run a job on a device, overwriting it",
+        .words = "JOB --device DEV... [--confirm SERIAL...] [--erase-existing] [--label TEXT] [--wait]",
+        .description = "Starts a run of the job file JOB (- is standard input) on each device, on all or on none. "
+                       "EVERYTHING ON THE DEVICES IS OVERWRITTEN. Each must be confirmed by its serial number (a "
+                       "partition: SERIAL-partN; one of several namespaces: SERIAL-nN; no serial: the kernel's name, "
+                       "as in loop3), which 'plateau devices --json' tells as \"confirm\". A terminal is asked for "
+                       "it; a script passes it. With --wait, the exit status is 1 if a run fails; Ctrl-C leaves the "
+                       "run alone.",
+        .n_words_min = 1,
+        .n_words_max = 1,
+        .options = (const Option[]) {
+                { .name = "device", .argument = "DEV", .many = true, .help = "where to run it" },
+                { .name = "confirm", .argument = "SERIAL", .many = true, .help = "that this drive is meant" },
+                { .name = "erase-existing", .help = "even if it carries a file system or the like" },
+                { .name = "label", .argument = "TEXT", .help = "a name for the run, as 'list' shows it" },
+                { .name = "wait", .help = "until it has ended" },
+                {},
+        },
+        .run = start_run,
+};

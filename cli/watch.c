@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Looks into the database once a second: so it also works for who may read it but not speak to the
+ * service, shows what is safely written, and ends when there is no service to go on.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "live.h"
+#include "output.h"
+#include "query.h"
+#include "util/macro.h"
+
+#define REFRESH_MS 1000
+
+typedef struct Watch {
+        Cli *cli;
+        Store *store;
+        StoreRun run;
+        RunState shown_state;
+        bool shown;
+        uint64_t next_seq; /* of the first sample not seen yet */
+        uint64_t errors;   /* in all samples seen */
+        bool has_sample;
+        Sample sample;     /* the newest */
+        StoreLatency latency;
+} Watch;
+
+static void watch_free(Watch *watch) {
+        store_closep(&watch->store);
+        store_run_clear(&watch->run);
+        free(watch);
+}
+DEFINE_CLEANUP(Watch *, watch_free)
+
+static int on_sample(const Sample *sample, const StoreLatency *latency, void *userdata) {
+        Watch *watch = userdata;
+
+        watch->sample = *sample;
+        watch->latency = *latency;
+        watch->has_sample = true;
+        watch->errors += sample->errors;
+        watch->next_seq = sample->seq + 1;
+        return 0;
+}
+
+/* 1 if there is anything new. */
+static int refresh(Watch *watch, Error *error) {
+        const StoreSampleQuery query = { .run = watch->run.id, .phase = -1, .first_seq = watch->next_seq,
+                .to_ns = UINT64_MAX };
+        uint64_t seen = watch->next_seq;
+        StoreRun run = {};
+
+        int r = store_get_run(watch->store, watch->run.id, &run, error);
+        if (r < 0)
+                return r;
+        store_run_clear(&watch->run);
+        watch->run = run;
+
+        r = store_each_sample(watch->store, &query, on_sample, watch, error);
+        if (r < 0)
+                return r;
+
+        bool news = !watch->shown || watch->shown_state != run.state || watch->next_seq != seen;
+        watch->shown = true;
+        watch->shown_state = run.state;
+        return news;
+}
+
+/* With the figures of the newest sample, while they say how the run goes. */
+static LiveStatus watch_status(const Watch *watch) {
+        const Sample *s = &watch->sample;
+        LiveStatus status = {
+                .run = watch->run.id,
+                .state = run_state_name(watch->run.state),
+                .phase = watch->run.phase_name,
+                .elapsed_ns = watch->run.elapsed_ns,
+                .planned_ns = watch->run.has_planned_time ? watch->run.planned_ns : 0,
+                .iops = NAN,
+                .bytes_per_second = NAN,
+                .has_errors = watch->has_sample,
+                .errors = watch->errors,
+        };
+
+        if (watch->has_sample && run_state_is_active(watch->run.state)) {
+                status.iops = watch->run.last_iops;
+                status.bytes_per_second = query_rate(s->bytes[DIRECTION_READ] + s->bytes[DIRECTION_WRITE],
+                                                     s->duration_ns);
+                status.has_p99 = watch->latency.known;
+                status.p99_ns = watch->latency.p99_ns;
+                status.in_flight = s->in_flight;
+                status.oldest_io_ns = s->oldest_ns;
+        }
+        return status;
+}
+
+static int print_text(const Watch *watch) {
+        const LiveStatus status = watch_status(watch);
+        _cleanup_free_ char *line = live_format(&status);
+
+        return line ? live_print(stdout, line) : -ENOMEM;
+}
+
+static int print_json(const Watch *watch) {
+        _cleanup_json_ json_object *o = query_run_json(&watch->run);
+        const LiveStatus status = watch_status(watch);
+
+        if (!o)
+                return -ENOMEM;
+        json_add_time(o, "at", watch->has_sample ? watch->sample.at_ns : 0);
+        json_add_double(o, "bytes_per_second", status.bytes_per_second);
+        if (status.has_p99)
+                json_add_u64(o, "latency_p99_ns", status.p99_ns);
+        else
+                json_add_null(o, "latency_p99_ns");
+        json_add_u64(o, "errors", status.errors);
+        json_add_u64(o, "in_flight", status.in_flight);
+        json_add_u64(o, "oldest_io_ns", status.oldest_io_ns);
+        return output_json(watch->cli, o, true);
+}
+
+/* Until nothing more will happen: the run has ended, or nobody is there to go on with it. */
+static int watch_loop(Watch *watch, int interrupt_fd, Error *error) {
+        for (;;) {
+                int r = refresh(watch, error);
+                if (r < 0)
+                        return r;
+                if (r > 0)
+                        r = watch->cli->json ? print_json(watch) : print_text(watch);
+                if (r < 0)
+                        return r;
+
+                if (!run_state_is_active(watch->run.state))
+                        return 0;
+                if (live_wait(interrupt_fd, REFRESH_MS) > 0)
+                        return EXIT_STATUS_INTERRUPTED;
+        }
+}
+
+static int watch_run(Cli *cli, const Arguments *arguments, Error *error) {
+        _cleanup_(watch_freep) Watch *watch = NULL; /* too large for the stack: histograms */
+        _cleanup_close_ int interrupt_fd = -EBADF;
+
+        watch = calloc(1, sizeof(*watch));
+        if (!watch)
+                return -ENOMEM;
+        watch->cli = cli;
+
+        int r = query_open_run(cli, arguments->n_words > 0 ? arguments->words[0] : NULL, &watch->store, &watch->run.id,
+                               error);
+        if (r < 0)
+                return r;
+        interrupt_fd = live_interrupt_fd();
+        if (interrupt_fd < 0)
+                return interrupt_fd;
+
+        r = watch_loop(watch, interrupt_fd, error);
+        if (!cli->json)
+                live_end(stdout);
+        return r;
+}
+
+const Verb verb_watch = {
+        .name = "watch",
+        .summary = "a run as it goes on",
+        .words = "[RUN]",
+        .description = "Shows how a run (the newest, if none is named) is going, refreshed every second, until it "
+                       "ends or no service is there to go on with it. Piped, each refresh is a line; with --json, a "
+                       "document on a line.",
+        .n_words_max = 1,
+        .options = (const Option[]) { {} },
+        .run = watch_run,
+};
