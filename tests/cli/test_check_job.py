@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+
+GIB = 1 << 30
+
+SANDFORCE = """[sandforce]
+bs=4k
+numjobs=64
+randrepeat=0
+rwmixread=0
+norandommap
+rw=randrw
+runtime=60000
+do_verify=0
+direct=1
+ioengine=sync
+"""
+
+TWO = """[global]
+bs=4k
+[a]
+rw=randwrite
+runtime=10
+time_based
+[b]
+rw=write
+bs=8k,16k
+size=1g
+[c]
+rw=randread
+size=50%
+"""
+
+PHASE_KEYS = {"index", "name", "action", "rw", "bs", "iodepth", "numjobs", "planned_s", "planned_bytes"}
+
+
+def test_the_sandforce_test_as_it_stands(cli, job):
+    document = cli.json("check-job", job(SANDFORCE, "sandforce.fio"), "--size", "120g")
+    (phase,) = document["phases"]
+    assert set(phase) >= PHASE_KEYS
+    assert phase["name"] == "sandforce" and phase["rw"] == "randrw" and phase["bs"] == 4096 and phase["action"] == "io"
+    assert phase["numjobs"] == 64 and phase["iodepth"] == 1 and phase["planned_s"] == 60000
+    assert any("ioengine" in notice for notice in document["notices"])
+
+
+def test_phases_with_a_size(cli, job):
+    a, b, c = cli.json("check-job", job(TWO), "--size", "4g")["phases"]
+    assert [phase["index"] for phase in (a, b, c)] == [0, 1, 2]
+    assert a["planned_s"] == 10 and a["planned_bytes"] is None
+    assert b["planned_s"] is None and b["planned_bytes"] == GIB and b["bs"] == 16384
+    assert c["planned_bytes"] == 0 and c["rw"] == "randread"
+
+
+def test_without_a_size_only_what_holds_for_every_device(cli, job):
+    a, b = cli.json("check-job", job("[a]\nrw=write\nsize=1g\n[b]\nrw=write\n"))["phases"]
+    assert a["planned_bytes"] == GIB and b["planned_bytes"] is None
+
+
+def test_standard_input(cli):
+    assert cli.json("check-job", "-", input=TWO)["phases"][0]["name"] == "a"
+    assert "stdin:2: " in cli("check-job", "-", input="[a]\nrv=read\n", check=2).err
+
+
+def test_text_tells_time_and_volume(cli, job):
+    text = cli("check-job", job("[a]\nrw=write\nsize=1g\nruntime=90\n")).out
+    assert "It takes at most 1 min 30 s. It writes at most 1 GiB." in text
+
+
+def test_the_random_order_that_differs_from_fio_is_told(cli, job):
+    assert "norandommap" in cli("check-job", job("[a]\nrw=randwrite\nruntime=1\n")).out
+    assert "norandommap" not in cli("check-job", job("[a]\nrw=randwrite\nruntime=1\nnorandommap=0\n")).out
+    assert "norandommap" not in cli("check-job", job("[a]\nrw=write\nruntime=1\n")).out
+
+
+def test_errors_name_file_line_and_option(cli, job):
+    path = job("[a]\nrw=randwrite\nruntme=1\n")
+    error = cli("check-job", path, "--json", check=2).json["error"]
+    assert error["code"] == "usage"
+    assert f"{path}:3: " in error["message"] and "'runtme'" in error["message"] and "'runtime'" in error["message"]
+
+
+def test_what_is_no_job_file(cli, tmp_path):
+    assert "No such file" in cli("check-job", tmp_path / "none", check=2).err
+    assert "directory" in cli("check-job", tmp_path, check=2).err
+    (tmp_path / "large").write_bytes(b"#" * (1 << 20) + b"\n")
+    assert "larger than" in cli("check-job", tmp_path / "large", check=2).err
+
+
+def test_a_bad_size(cli, job):
+    for size in ("0", "x", "-1"):
+        assert "--size" in cli("check-job", job(TWO), "--size", size, check=2).err
+
+
+def test_a_job_that_does_not_fit(cli, job):
+    cli("check-job", job("[a]\nrw=write\nbs=1m\n"), "--size", "4k", check=2)

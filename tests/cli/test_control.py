@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: MIT
+"""start, pause, resume and stop against the real service, on loop devices of our own."""
+
+import json
+import os
+import pty
+import signal
+import subprocess
+
+import harness
+import pytest
+
+JOB = "[burn]\nrw=randwrite\nbs=4k\niodepth=4\ntime_based\nruntime="
+
+
+@pytest.fixture
+def short(job):
+    return job(JOB + "1\n")
+
+
+@pytest.fixture
+def long(job):
+    return job(JOB + "600\n")
+
+
+def test_start_tells_the_run(service, loop, short):
+    device = loop()
+    document = service.cli.json("start", short, "--device", device.path, "--confirm", device.confirm)
+    assert list(document) == ["run"]
+    assert service.wait_state(document["run"], "done")["device"]["path"] == device.path
+
+
+def test_start_as_text(service, loop, short):
+    device = loop()
+    result = service.cli("start", "--device", device.path, short, "--confirm", device.confirm, "--wait")
+    started, ended = result.out.splitlines()
+    assert started.startswith("run ") and f" started on {device.path} (" in started and "64 MiB" in started
+    assert " done after 1.0 s" in ended
+    assert "norandommap" in result.err
+
+
+def test_start_on_several_devices(service, loop, long):
+    a, b = loop(), loop()
+    args = ["start", long, "--device", a.path, b.path, "--confirm", a.confirm, b.confirm]
+    document = service.cli.json(*args)
+    assert len(document["runs"]) == 2 and document["run"] == document["runs"][0]
+    rows = {run["run"]: run["device"]["path"] for run in service.cli.json("list")["runs"]}
+    assert [rows[run] for run in document["runs"]] == [a.path, b.path]
+    for run in document["runs"]:
+        service.cli("stop", run)
+
+
+def test_a_note_of_the_job_is_told_once(service, loop, short):
+    a, b = loop(), loop()
+    args = ["start", short, "--device", a.path, b.path, "--confirm", a.confirm, b.confirm, "--wait"]
+    assert service.cli(*args).err.count("norandommap=1") == 1
+
+
+def test_a_relative_path_is_the_callers(service, loop, short):
+    device = loop()
+    args = ["start", short, "--device", f"./{device.name}", "--confirm", device.confirm, "--wait"]
+    assert device.path in service.cli(*args, cwd="/dev").out
+
+
+def test_a_label_with_bytes_that_are_no_utf8(service, loop, short):
+    device = loop()
+    document = service.cli.json("start", short, "--device", device.path, "--confirm", device.confirm, "--label", "a\udcffb")
+    assert service.row(document["run"])["label"] == "a\ufffdb"
+    service.wait_state(document["run"], "done")
+
+
+def test_a_script_must_confirm(service, loop, short):
+    device = loop()
+    before = harness.content_hash(device.file)
+    result = service.cli("start", short, "--device", device.path, check=3)
+    assert f"--confirm {device.confirm}" in result.err
+    assert service.cli("start", short, "--device", device.path, "--json", check=3).json["error"]["code"] == "refused"
+    assert harness.content_hash(device.file) == before
+
+
+def test_a_bad_job_is_told_before_the_service_is_asked(cli, job):
+    result = cli("start", job("[a]\nrw=sideways\n"), "--device", "/dev/null", check=2)
+    assert ":2: " in result.err
+
+
+def test_no_device(cli, short):
+    assert "--device" in cli("start", short, check=2).err
+
+
+def test_a_device_in_the_place_of_the_job(cli, loop, short):
+    device = loop()
+    assert "block device" in cli("start", device.path, "--device", short, check=2).err
+
+
+@pytest.mark.parametrize("args", [["pause", "1"], ["resume", "last"], ["stop", "1"]])
+def test_no_service(cli, args):
+    result = cli(*args, "--json", check=5)
+    assert result.json["error"]["code"] == "unreachable" and "plateaud" in result.json["error"]["message"]
+    assert "start it with" in cli(*args, check=5).err
+
+
+def test_start_without_a_service(cli, short):
+    cli("start", short, "--device", "/dev/null", "--confirm", "x", check=5)
+
+
+@pytest.mark.parametrize("verb", ["pause", "resume", "stop"])
+def test_control_of_no_run(service, verb):
+    assert service.cli(verb, "4000000", "--json", check=6).json["error"]["code"] == "not-found"
+    service.cli(verb, "x", check=2)
+
+
+def test_pause_resume_stop(service, loop, long):
+    (run,) = service.start_run(JOB + "600\n", loop())
+    assert service.cli("pause", run).out == f"run {run} is paused\n"
+    assert service.row(run)["state"] == "paused"
+    assert service.cli.json("resume", run)["state"] == "running"
+    assert service.cli("stop", "last").out == f"run {run} is stopped\n"
+    assert service.cli.json("stop", run) == {"run": run, "state": "stopped", "in_flight": 0}
+    assert service.cli("pause", run, "--json", check=8).json["error"]["code"] == "failed"
+
+
+def test_stop_of_a_drive_that_hangs_tells_what_is_pending(service, nbd):
+    device = nbd(64 * harness.MIB)
+    (run,) = service.start_run(JOB + "600\n", device)
+    service.wait_samples(run, 2)
+    device.hang()
+    out = service.cli("stop", run).out
+    assert out.startswith(f"run {run} is stopping: ") and out.endswith(" I/Os are still pending\n")
+    device.unhang()
+    service.wait_state(run, "stopped")
+
+
+def test_wait_of_a_run_that_is_stopped(service, loop, long):
+    device = loop()
+    process = service.cli.popen("start", long, "--device", device.path, "--confirm", device.confirm, "--wait", "--json")
+    run = json.loads(process.stdout.readline())["run"]
+    service.cli("stop", run)
+    assert process.wait() == 0 and process.stdout.read() == ""
+    process.stdout.close()
+    process.stderr.close()
+
+
+def test_wait_of_a_run_whose_worker_dies(service, loop, long):
+    device = loop()
+    process = service.cli.popen("start", long, "--device", device.path, "--confirm", device.confirm, "--wait")
+    assert process.stdout.readline().startswith("run ")
+    (worker,) = service.wait_workers(1)
+    os.kill(worker, signal.SIGKILL)
+    assert process.wait() == 1
+    assert " interrupted after " in process.stdout.read()
+    process.stdout.close()
+    process.stderr.close()
+
+
+def test_wait_when_the_service_dies(own_service, loop, long):
+    device = loop()
+    process = own_service.cli.popen("start", long, "--device", device.path, "--confirm", device.confirm, "--wait")
+    assert process.stdout.readline().startswith("run ")
+    own_service.kill9()
+    assert process.wait() == 5
+    assert "the service went away" in process.stderr.read()
+    process.stdout.close()
+    process.stderr.close()
+
+
+def test_ctrl_c_while_waiting_leaves_the_run_alone(service, loop, long):
+    device = loop()
+    process = service.cli.popen("start", long, "--device", device.path, "--confirm", device.confirm, "--wait", "--json")
+    run = json.loads(process.stdout.readline())["run"]
+    # It listens for signals of the run before that, and for Ctrl-C right after; both are blocked or fatal, never lost.
+    harness.wait_for(lambda: "0000000000004002" in open(f"/proc/{process.pid}/status").read(), what="SIGINT blocked")
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == 130
+    assert f"run {run} goes on" in process.stderr.read()
+    assert service.row(run)["state"] == "running"
+    service.cli("stop", run)
+    process.stdout.close()
+    process.stderr.close()
+
+
+class Terminal:
+    """The command on a terminal of its own."""
+
+    def __init__(self, cli, *args):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.execve(cli.program, [str(cli.program), *map(str, args)], cli.environment)
+        self.seen = ""
+
+    def read_until(self, text):
+        while text not in self.seen:
+            try:
+                data = os.read(self.fd, 4096)
+            except OSError:  # the other side is closed
+                data = b""
+            if not data:
+                assert text == "", self.seen
+                break
+            self.seen += data.decode()
+        return self.seen
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def end(self):
+        try:
+            while data := os.read(self.fd, 4096):
+                self.seen += data.decode()
+        except OSError:
+            pass
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def test_a_terminal_is_asked(service, loop, short):
+    device = loop()
+    terminal = Terminal(service.cli, "start", short, "--device", device.path, "--wait")
+    shown = terminal.read_until("Type ")
+    assert device.path in shown and "64 MiB" in shown and "OVERWRITTEN" in shown
+    terminal.read_until(f"Type {device.confirm} to go on: ")
+    terminal.type(f"{device.confirm}\n")
+    assert terminal.end() == 0
+    assert "done after" in terminal.seen
+
+
+def test_a_terminal_shows_what_would_be_lost(service, loop, short):
+    device = loop()
+    subprocess.run(["mkswap", "-q", device.path], check=True)
+    terminal = Terminal(service.cli, "start", short, "--device", device.path, "--erase-existing")
+    assert "swap" in terminal.read_until("to go on: ")
+    terminal.type("\x04")
+    assert terminal.end() == 3
+    assert "not confirmed" in terminal.seen
+
+
+def test_another_answer_starts_nothing(service, loop, short):
+    device = loop()
+    before = service.cli.json("list")["runs"]
+    terminal = Terminal(service.cli, "start", short, "--device", device.path)
+    terminal.read_until("to go on: ")
+    terminal.type("yes\n")
+    assert terminal.end() == 3
+    assert "nothing was started" in terminal.seen
+    assert service.cli.json("list")["runs"] == before
