@@ -20,6 +20,7 @@ import socket
 import stat
 import subprocess
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -524,10 +525,7 @@ class Plateaud(Scratch):
         self.process: subprocess.Popen | None = None
         self._workers: set[int] = set()
         self._log = self._own / "plateaud.log"
-        self._notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
-        self._undo.callback(self._notify.close)
-        self._notify.bind(str(self._own / "notify"))
-        self._notify.setblocking(False)
+        self._listen()
         self.environment = {**self.cli.environment, "NOTIFY_SOCKET": str(self._own / "notify"), **environment}
         if watchdog_s is not None:
             self.environment["WATCHDOG_USEC"] = str(int(watchdog_s * 1e6))
@@ -548,7 +546,6 @@ class Plateaud(Scratch):
     def start(self, ready: bool = True, *args: str):
         """Starts it, and waits for READY=1 unless told otherwise."""
         assert self.process is None, "it runs already"
-        self.read_notifications()
         self.notifications.clear()
         with open(self._log, "a") as log:
             self.process = subprocess.Popen(
@@ -563,11 +560,31 @@ class Plateaud(Scratch):
         assert self.process is not None, "it does not run"
         return self.process.pid
 
+    def _listen(self):
+        """Plays the service manager: what it is told must be taken at once, or whoever tells it blocks."""
+        notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
+        notify.bind(str(self._own / "notify"))
+
+        def read():
+            while datagram := notify.recv(64 * KIB):
+                self.notifications.extend(datagram.decode().splitlines())
+            notify.close()
+
+        def end():
+            notify.shutdown(socket.SHUT_RD)
+            reader.join()
+
+        reader = threading.Thread(target=read, daemon=True)
+        reader.start()
+        self._undo.callback(end)
+
     def read_notifications(self) -> list[str]:
         """All that it has told the service manager so far, one assignment an entry."""
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                self.notifications.extend(self._notify.recv(64 * KIB).decode().splitlines())
+        mark = f"mark={time.monotonic_ns()}"  # comes after all that was told before
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as teller:
+            teller.sendto(mark.encode(), str(self._own / "notify"))
+        wait_for(lambda: mark in self.notifications, 5, interval=0.001)
+        self.notifications.remove(mark)
         return self.notifications
 
     def wait_notification(self, start: str, timeout: float = 15) -> str:

@@ -20,7 +20,7 @@ rw=randread
 bs=4k
 iodepth=8
 time_based
-runtime=2.5
+runtime=2500ms
 """
 
 
