@@ -21,7 +21,7 @@
 #define JOB_TEXT_MAX (1024 * 1024)  /* bytes */
 #define JOB_N_PHASES_MAX 1024
 #define JOB_OUTSTANDING_MAX 16384   /* iodepth * numjobs; bounded by io_uring's queue */
-#define JOB_BLOCK_BYTES_MAX (256 * 1024 * 1024)
+#define JOB_BLOCK_BYTES_MAX (UINT64_C(256) << 20)
 #define JOB_BUFFER_BYTES_MAX (UINT64_C(8) << 30) /* of all I/O outstanding */
 
 typedef enum PhaseAction {

@@ -250,8 +250,10 @@ int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t rand
                 };
                 int r = bind_phase(&binding, (unsigned) i, random_seed, error);
 
-                if (r < 0)
+                if (r < 0) {
+                        error_prefix(error, "%s", job->name);
                         return r;
+                }
         }
 
         *ret = TAKE_PTR(plan);

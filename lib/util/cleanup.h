@@ -14,8 +14,6 @@
 
 #define _cleanup_(func) __attribute__((cleanup(func)))
 #define _printf_(fmt, args) __attribute__((format(printf, fmt, args)))
-#define _const_ __attribute__((const))
-#define _pure_ __attribute__((pure))
 
 /* Defines static inline void func_p(type *p), for use with _cleanup_(). */
 #define DEFINE_CLEANUP(type, func)               \
