@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT
+"""Lets the tests here share service_bus.py."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
