@@ -6,8 +6,14 @@
  * connection, used by one thread at a time. Writers keep the WAL file (SQLITE_FCNTL_PERSIST_WAL), so that
  * readers of the group can read with the service stopped; a reader opens immutable only when there is no WAL.
  *
- * Errors of all functions: -ENOSPC (disk full), -EIO, -EBUSY (locked), -EBADMSG (corrupt or no
- * database of plateau), -EPROTO (a newer schema), -EACCES, -EROFS, -ENOENT; ERROR_UNREACHABLE with a message.
+ * While a process has a reader of a file open it must not open a writer of it: SQLite would give that
+ * the reader's view of the WAL, and writes would fail with -EROFS.
+ *
+ * Errors of all functions: -ENOSPC (disk full), -EIO, -EBUSY (locked for 5 s), -EBADMSG (corrupt or no
+ * database of plateau), -EPROTO (a schema of another version), -EACCES, -EROFS, -ENOENT; ERROR_UNREACHABLE with a
+ * message. -EINVAL: what is to be written contradicts what is there (no such run or phase, a seq that is there already),
+ * or is written outside of a transaction; nothing of it was written, the transaction may go on, and trying
+ * again is of no use.
  */
 
 #include <stdbool.h>
@@ -42,7 +48,7 @@ DEFINE_CLEANUP(Store *, store_close)
 int store_service_lock(const char *path, Error *error);
 bool store_service_is_alive(const char *path);
 
-/* Transactions. Every write below must be inside one; after a failed write only a rollback helps. */
+/* Transactions. Every write below must be inside one; after a failed write (but for -EINVAL and -ENOENT) only a rollback helps. */
 int store_begin(Store *store, Error *error);
 int store_commit(Store *store, Error *error);
 void store_rollback(Store *store);
@@ -86,6 +92,7 @@ int store_interrupt_active_runs(Store *store, int64_t now_ns, Error *error);
 
 /* Queries. Each reads in one short transaction of its own. Results are owned by the caller. */
 
+/* Strings are as the device or the user gave them; numbers beyond INT64_MAX were cut off when written. */
 typedef struct StoreRun {
         uint32_t id;
         char *name;  /* of the job */
@@ -105,7 +112,7 @@ typedef struct StoreRun {
         uint32_t n_phases;
         char *phase_name; /* of the current or last one; NULL before the first */
         uint64_t elapsed_ns; /* at its last sample */
-        uint64_t n_samples;
+        uint64_t n_samples;  /* of all phases */
         double last_iops;  /* all directions, of the newest sample of the run; NaN if there is none */
 } StoreRun;
 
@@ -129,7 +136,7 @@ typedef struct StorePhase {
         uint32_t iodepth, numjobs;
         PhaseState state;
         int64_t started_at_ns, finished_at_ns; /* 0: not yet */
-        /* Summed over its samples: */
+        /* Summed over its samples, kept up with each of them: no matter how many there are. */
         uint64_t n_samples;
         uint64_t first_elapsed_ns; /* run's running time when it began */
         uint64_t elapsed_ns;
