@@ -10,17 +10,6 @@
 #include "util/macro.h"
 #include "util/text.h"
 
-typedef struct Probes {
-        Probe *items;
-        size_t n;
-} Probes;
-
-static void probes_clear(Probes *probes) {
-        for (size_t i = 0; i < probes->n; i++)
-                probe_clear(&probes->items[i]);
-        free(probes->items);
-}
-
 bool confirm_is_possible(void) {
         return isatty(STDIN_FILENO) && isatty(STDERR_FILENO);
 }
@@ -95,22 +84,12 @@ static int ask_each(Probes *probes, char **answers, Error *error) {
 }
 
 int confirm_ask(const char *const *paths, char ***ret, Error *error) {
-        _cleanup_(probes_clear) Probes probes = {};
-        char **answers;
-        size_t n = 0;
+        _cleanup_probes_ Probes probes = {};
 
-        while (paths[n])
-                n++;
-        probes.items = calloc(n + 1, sizeof(*probes.items));
-        if (!probes.items)
-                return -ENOMEM;
-        for (; probes.n < n; probes.n++)
-                probes.items[probes.n].path = paths[probes.n];
-
-        int r = probe_devices(probes.items, n, error);
+        int r = probes_new(&probes, paths, error);
         if (r < 0)
                 return r;
-        answers = calloc(n + 1, sizeof(*answers));
+        char **answers = calloc(probes.n + 1, sizeof(*answers));
         if (!answers)
                 return -ENOMEM;
         r = ask_each(&probes, answers, error);

@@ -17,7 +17,8 @@ typedef bool (*Arrived)(const Control *control, const BusRun *run);
 static bool has_arrived(const Control *control, const BusRun *run) {
         int state = run_state_from_name(run->state);
 
-        return strcmp(run->state, control->reached) == 0 || (state >= 0 && run_state_is_final((RunState) state));
+        return strcmp(run->state, control->reached) == 0 ||
+               (state >= 0 && run_state_is_final((RunState) state));
 }
 
 /* A run that was only just started can be stopped, but has nothing yet that could be held. */
@@ -26,7 +27,8 @@ static bool has_begun(const Control *control, const BusRun *run) {
 }
 
 /* Until it has, at most WAIT_MS; *ret is how the run was at the end. */
-static int wait_for(BusClient *client, uint32_t id, const Control *control, Arrived arrived, BusRun *ret, Error *error) {
+static int wait_for(BusClient *client, uint32_t id, const Control *control, Arrived arrived, BusRun *ret,
+                    Error *error) {
         uint64_t deadline_ns = time_monotonic_ns() + WAIT_MS * NSEC_PER_MSEC;
 
         for (;;) {

@@ -8,17 +8,8 @@
 #include "util/macro.h"
 #include "util/text.h"
 
-typedef struct Probes {
-        Probe *items;
-        size_t n;
-        char **paths; /* owned ones, or NULL */
-} Probes;
-
-static void probes_clear(Probes *probes) {
-        for (size_t i = 0; i < probes->n; i++)
-                probe_clear(&probes->items[i]);
-        free(probes->items);
-        strv_free(probes->paths);
+static void strv_freep(char ***strings) {
+        strv_free(*strings);
 }
 
 static json_object *probe_json(const Probe *probe) {
@@ -126,28 +117,6 @@ static int devices_text(const Probes *probes) {
         return r < 0 ? r : table_print(table, stdout);
 }
 
-/* The devices named, or all. */
-static int choose(Probes *probes, const Arguments *arguments, Error *error) {
-        const char *const *paths = (const char *const *) arguments->words;
-        size_t n = arguments->n_words;
-        int r;
-
-        if (n == 0) {
-                r = device_list(&probes->paths, error);
-                if (r < 0)
-                        return r;
-                paths = (const char *const *) probes->paths;
-                while (paths[n])
-                        n++;
-        }
-        probes->items = calloc(n + 1, sizeof(*probes->items));
-        if (!probes->items)
-                return -ENOMEM;
-        for (; probes->n < n; probes->n++)
-                probes->items[probes->n].path = paths[probes->n];
-        return 0;
-}
-
 /* One that was named must be there; of all, one may have gone meanwhile. */
 static int check_named(Probes *probes, const Arguments *arguments, Error *error) {
         for (size_t i = 0; i < arguments->n_words; i++) {
@@ -161,12 +130,23 @@ static int check_named(Probes *probes, const Arguments *arguments, Error *error)
         return 0;
 }
 
+/* The devices named, or all. */
 static int devices_run(Cli *cli, const Arguments *arguments, Error *error) {
-        _cleanup_(probes_clear) Probes probes = {};
+        _cleanup_(strv_freep) char **all = NULL;
+        _cleanup_free_ const char **named = NULL;
+        _cleanup_probes_ Probes probes = {};
+        int r = 0;
 
-        int r = choose(&probes, arguments, error);
+        named = calloc(arguments->n_words + 1, sizeof(*named));
+        if (!named)
+                return -ENOMEM;
+        for (size_t i = 0; i < arguments->n_words; i++)
+                named[i] = arguments->words[i];
+
+        if (arguments->n_words == 0)
+                r = device_list(&all, error);
         if (r >= 0)
-                r = probe_devices(probes.items, probes.n, error);
+                r = probes_new(&probes, all ? (const char *const *) all : named, error);
         if (r >= 0)
                 r = check_named(&probes, arguments, error);
         if (r < 0)

@@ -36,7 +36,7 @@ static char *progress(uint32_t id, const BusRun *run) {
                 .phase = run->phase,
                 .elapsed_ns = run->elapsed_ns,
                 .planned_ns = run->planned_ns,
-                .iops = run->iops,
+                .iops = run->elapsed_ns > 0 ? run->iops : NAN,
                 .bytes_per_second = NAN,
                 .in_flight = run->in_flight,
                 .oldest_io_ns = run->oldest_io_ns,

@@ -122,7 +122,7 @@ static int child_start(Child *child, const char *path, Error *error) {
 static void child_end(Child *child) {
         if (child->pid > 0) {
                 kill(child->pid, SIGKILL);
-                waitpid(child->pid, NULL, child->link ? WNOHANG : 0);
+                waitpid(child->pid, NULL, WNOHANG);
         }
         child->link = link_free(child->link);
         child->pid = 0;
@@ -217,27 +217,60 @@ static void collect(Probe *probes, Child *children, struct pollfd *fds, size_t n
         }
 }
 
-int probe_devices(Probe *probes, size_t n, Error *error) {
+static int look(Probes *probes, Error *error) {
         _cleanup_free_ Child *children = NULL;
         _cleanup_free_ struct pollfd *fds = NULL;
         int r = 0;
 
-        children = calloc(n + 1, sizeof(*children));
-        fds = calloc(n + 1, sizeof(*fds));
+        children = calloc(probes->n + 1, sizeof(*children));
+        fds = calloc(probes->n + 1, sizeof(*fds));
         if (!children || !fds)
                 return -ENOMEM;
 
-        for (size_t i = 0; r >= 0 && i < n; i++)
-                r = child_start(&children[i], probes[i].path, error);
+        for (size_t i = 0; r >= 0 && i < probes->n; i++)
+                r = child_start(&children[i], probes->items[i].path, error);
         if (r >= 0)
-                collect(probes, children, fds, n);
+                collect(probes->items, children, fds, probes->n);
 
-        for (size_t i = 0; i < n; i++) {
+        for (size_t i = 0; i < probes->n; i++) {
                 if (r >= 0 && children[i].link)
-                        r = fail(&probes[i], "did not answer within " STRINGIFY(PROBE_TIMEOUT_S) " s");
+                        r = fail(&probes->items[i], "did not answer within " STRINGIFY(PROBE_TIMEOUT_S) " s");
                 child_end(&children[i]);
         }
         return r;
+}
+
+int probes_new(Probes *ret, const char *const *paths, Error *error) {
+        _cleanup_probes_ Probes probes = {};
+        size_t n = 0;
+
+        while (paths[n])
+                n++;
+        probes.items = calloc(n + 1, sizeof(*probes.items));
+        if (!probes.items)
+                return -ENOMEM;
+        for (; probes.n < n; probes.n++)
+                probes.items[probes.n].path = paths[probes.n];
+
+        int r = look(&probes, error);
+        if (r < 0)
+                return r;
+        *ret = probes;
+        probes = (Probes) {};
+        return 0;
+}
+
+void probes_clear(Probes *probes) {
+        for (size_t i = 0; i < probes->n; i++) {
+                Probe *probe = &probes->items[i];
+
+                if (probe->info)
+                        device_info_free(probe->info);
+                reasons_clear(&probe->reasons);
+                error_clear(&probe->error);
+        }
+        free(probes->items);
+        *probes = (Probes) {};
 }
 
 bool probe_is_eligible(const Probe *probe) {
@@ -249,11 +282,4 @@ bool probe_is_erasable(const Probe *probe) {
                 if (probe->reasons.items[i].kind != REASON_SIGNATURE)
                         return false;
         return probe->info && probe->reasons.n > 0;
-}
-
-void probe_clear(Probe *probe) {
-        if (probe->info)
-                probe->info = device_info_free(probe->info);
-        reasons_clear(&probe->reasons);
-        error_clear(&probe->error);
 }

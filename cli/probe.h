@@ -8,20 +8,28 @@
 #define PROBE_TIMEOUT_S 8
 
 typedef struct Probe {
-        const char *path;  /* in: borrowed */
+        const char *path;  /* as it was given; borrowed */
         DeviceInfo *info;  /* NULL: then `error` says why */
         Reasons reasons;   /* against overwriting it; REASON_UNREADABLE if it did not answer in time */
         Error error;
 } Probe;
 
-/* All at once; takes PROBE_TIMEOUT_S at most. Fails only if no process can be made at all. */
-int probe_devices(Probe *probes, size_t n, Error *error);
+typedef struct Probes {
+        Probe *items;
+        size_t n;
+} Probes;
+
+/*
+ * Looks at the devices (NULL-terminated paths, borrowed by the result), all at once; takes PROBE_TIMEOUT_S at most.
+ * A device that is none, or hangs, is no error of the call, but of its Probe.
+ */
+int probes_new(Probes *ret, const char *const *paths, Error *error);
+
+void probes_clear(Probes *probes);
+#define _cleanup_probes_ _cleanup_(probes_clear)
 
 /* Nothing speaks against it. */
 bool probe_is_eligible(const Probe *probe);
 
 /* What speaks against it is only what --erase-existing would erase. */
 bool probe_is_erasable(const Probe *probe);
-
-void probe_clear(Probe *probe);
-#define _cleanup_probe_ _cleanup_(probe_clear)

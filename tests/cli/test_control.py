@@ -64,7 +64,8 @@ def test_a_relative_path_is_the_callers(service, loop, short):
 
 def test_a_label_with_bytes_that_are_no_utf8(service, loop, short):
     device = loop()
-    document = service.cli.json("start", short, "--device", device.path, "--confirm", device.confirm, "--label", "a\udcffb")
+    args = ["start", short, "--device", device.path, "--confirm", device.confirm, "--label", "a\udcffb"]
+    document = service.cli.json(*args)
     assert service.row(document["run"])["label"] == "a\ufffdb"
     service.wait_state(document["run"], "done")
 
@@ -167,8 +168,8 @@ def test_ctrl_c_while_waiting_leaves_the_run_alone(service, loop, long):
     device = loop()
     process = service.cli.popen("start", long, "--device", device.path, "--confirm", device.confirm, "--wait", "--json")
     run = json.loads(process.stdout.readline())["run"]
-    # It listens for signals of the run before that, and for Ctrl-C right after; both are blocked or fatal, never lost.
-    harness.wait_for(lambda: "0000000000004002" in open(f"/proc/{process.pid}/status").read(), what="SIGINT blocked")
+    status = harness.Path(f"/proc/{process.pid}/status")  # both signals blocked: it waits for them by a descriptor
+    harness.wait_for(lambda: "SigBlk:\t0000000000004002" in status.read_text(), what="waiting for Ctrl-C")
     process.send_signal(signal.SIGINT)
     assert process.wait() == 130
     assert f"run {run} goes on" in process.stderr.read()
