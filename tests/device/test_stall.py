@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A drive that stops answering for seven seconds, while another one works."""
+"""A drive that stops answering for more than seven seconds, while another one works."""
 
 import time
 
@@ -7,7 +7,9 @@ import pytest
 from harness import MIB, LoopDevice, NbdDevice, wait_for
 from needs import need_nbd
 
-HANG_S = 7
+# Begins and ends within an interval, so one more second than the whole intervals that must be empty.
+N_EMPTY = 7
+HANG_S = N_EMPTY + 1
 DEPTH = 16
 JOB = f"[p]\nrw=randwrite\nbs=4k\niodepth={DEPTH}\ntime_based\nruntime=60\n"
 
@@ -49,15 +51,7 @@ def stall(shared_service):
 
 
 def test_seconds_without_completions_are_rows_of_zeros(stall):
-    zeros = [sample for sample in stall["samples"] if is_zero(sample)]
-    assert len(zeros) >= HANG_S - 1
-    assert sum(sample["duration_ns"] for sample in zeros) / 1e9 >= HANG_S - 2
-
-
-def test_seven_rows_cover_the_seven_seconds(stall):
-    # The hang begins and ends within a sample, which then holds some I/O: count by the time they cover.
-    quiet = [s for s in stall["samples"] if s["write_ios"] < 100]
-    assert len(quiet) >= HANG_S
+    assert N_EMPTY <= len([sample for sample in stall["samples"] if is_zero(sample)]) <= HANG_S
 
 
 def test_rows_of_zeros_are_a_second_each(stall):

@@ -139,9 +139,10 @@ def test_drive_of_4_kib_sectors_takes_4_kib_blocks(service, loop):
 
 def test_block_below_the_sector_is_refused(service, loop):
     device = loop(SIZE, sector=4096)
+    before = device.stat()["write_ios"]
     result = service.start_run("[p]\nrw=randwrite\nbs=512\n", device, check=2)
     assert "512" in result.out and "4096" in result.out
-    assert device.stat()["write_ios"] == 0 and device.claim_is_free()
+    assert device.stat()["write_ios"] == before and device.claim_is_free()
 
 
 def test_size_that_is_no_multiple_of_the_block_loses_its_tail(service, loop):
