@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The bus interface as docs/bus.md describes it, with callers and arguments of every kind."""
 
-import json
-import os
-
 import pytest
 from harness import content_hash, wait_for
 from service_bus import (
@@ -45,7 +42,7 @@ def test_one_refusal_starts_none_and_all_reasons_are_told(bus, service, loop):
     assert [content_hash(device.file) for device in devices] == hashes
 
 
-def test_same_device_twice_is_refused(bus, service, loop, tmp_path):
+def test_same_device_twice_is_refused(bus, service, loop):
     device = loop()
     with pytest.raises(BusError, match="same device"):
         bus.start(LONG_JOB, device, device)
@@ -93,9 +90,7 @@ def test_bad_job_is_usage_and_starts_no_worker(bus, service, loop, job, message)
     assert n_runs(service) == before
 
 
-def test_errors_have_the_names_of_their_kind(bus, service, loop):
-    start = ["string:j", "string:" + LONG_JOB]
-    none = ["array:string:", "dict:string:variant:"]
+def test_errors_have_the_names_of_their_kind(bus):
     assert bus.error_name(ROOT, MANAGER, "GetRun", "string:4000000000") == "NotFound"
     assert bus.error_name(ROOT, MANAGER, "GetRun", "string:first") == "Usage"
     assert bus.error_name(ROOT, MANAGER, "GetRun", "string:-1") == "Usage"
@@ -111,7 +106,6 @@ def test_errors_have_the_names_of_their_kind(bus, service, loop):
         bus.start(LONG_JOB, "/dev/none", options=[("label", "b", "true")])
     with pytest.raises(BusError, match="/dev/none"):
         bus.start(LONG_JOB, "/dev/none")
-    assert start and none
 
 
 HOSTILE = ["%s%n%s%n", "'; DROP TABLE runs; --", "a\nb\x1b[31mc\td", "\u202egnirts", "é" * 200, "", '"\\"']
