@@ -283,7 +283,6 @@ static void driver_run_phase(Driver *driver, unsigned index) {
         driver_sample(driver);
         sampler_suspend(&driver->sampler);
         timer_arm(driver);
-        faults_look_last(&driver->faults, config->reporter, config->engine, driver->sampler.elapsed_ns);
         reporter_phase(config->reporter, index, driver->is_ending ? PHASE_MARK_STOPPED : PHASE_MARK_DONE,
                        driver->sampler.elapsed_ns);
 }

@@ -19,7 +19,7 @@ typedef struct DriverConfig { /* all borrowed */
         Engine *engine;
         const Claim *claim;
         uint64_t sample_interval_ns;
-        int signal_fd; /* SIGTERM and SIGINT: stop */
+        int signal_fd; /* a signalfd: whatever comes means stop */
 } DriverConfig;
 
 typedef struct Driver Driver;

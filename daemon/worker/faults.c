@@ -62,8 +62,3 @@ int faults_look(Faults *faults, Reporter *reporter, Engine *engine, const Claim 
         errnos_tell(faults, reporter, engine);
         return faults_verify(faults, reporter, claim, sample->elapsed_ns, error);
 }
-
-void faults_look_last(Faults *faults, Reporter *reporter, Engine *engine, uint64_t elapsed_ns) {
-        stall_tell(faults, reporter, 0, elapsed_ns);
-        errnos_tell(faults, reporter, engine);
-}

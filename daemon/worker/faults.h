@@ -27,6 +27,3 @@ int faults_look(Faults *faults, Reporter *reporter, Engine *engine, const Claim 
  * -ENODEV, -ESTALE.
  */
 int faults_verify(Faults *faults, Reporter *reporter, const Claim *claim, uint64_t elapsed_ns, Error *error);
-
-/* When nothing is outstanding any more. */
-void faults_look_last(Faults *faults, Reporter *reporter, Engine *engine, uint64_t elapsed_ns);

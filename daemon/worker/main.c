@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -91,6 +92,8 @@ int main(int argc, char **argv) {
                 return ERROR_USAGE;
         }
 
+        /* A journal that is restarted must not take runs with it. */
+        signal(SIGPIPE, SIG_IGN);
         int r = session_run(fd, &error);
         if (r < 0)
                 complain(&error);

@@ -60,6 +60,7 @@ static int signals_open(void) {
         sigemptyset(&set);
         sigaddset(&set, SIGTERM);
         sigaddset(&set, SIGINT);
+        sigaddset(&set, SIGHUP);
         if (sigprocmask(SIG_BLOCK, &set, NULL) < 0)
                 return -errno;
 
@@ -154,8 +155,11 @@ static int session_report(Session *session, Error *error) {
         report.report.notices = notices_new(session->claim, session->plan);
         if (!report.report.notices)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
-        reporter_send(&session->reporter, &report);
+        int r = link_send(session->link, &report);
         strv_free(report.report.notices);
+        if (r < 0)
+                return error_set(error, ERROR_FAILED, -r, "cannot tell the service about %s: %s",
+                                 session->claim->info->path, strerror(-r));
         return 0;
 }
 

@@ -9,7 +9,7 @@
 #include "util/error.h"
 
 /*
- * fd: the connected socket; taken over. Blocks SIGTERM and SIGINT for good and takes them as orders to stop.
+ * fd: the connected socket; taken over. Blocks SIGTERM, SIGINT and SIGHUP for good and takes them as orders to stop.
  * 0 if it could say to the service how it ended, whichever way; else a negative errno with words for the journal.
  */
 int session_run(int fd, Error *error);

@@ -354,6 +354,17 @@ def test_service_goes_instead_of_go(loop, worker):
     assert harness.content_hash(device.file) == before
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_signal_before_the_go(loop, worker, number):
+    device = loop(8 * MIB)
+    w = worker()
+    w.open(device.path, job(), confirm=[device.confirm])
+    w.wait("REPORT", 15)
+    os.kill(w.pid, number)
+    assert w.until_end() == 1
+    assert device.claim_is_free()
+
+
 def test_erasing_is_announced_and_waits_for_the_go(loop, worker):
     needs.need_programs("mkfs.ext4")
     device = loop(16 * MIB)

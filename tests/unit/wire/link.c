@@ -81,7 +81,12 @@ START_TEST(test_peer_does_not_read) {
                 ck_assert_int_eq(send_event(ours, n++, detail), 0);
         ck_assert_int_eq(link_flush(ours), 0);
 
-        for (uint64_t i = 0; i < n; i++) {
+        /* There is room again, but those that wait come first. */
+        for (uint64_t i = 0; i < 10; i++)
+                assert_event(theirs, i);
+        ck_assert_int_eq(send_event(ours, n++, detail), 0);
+
+        for (uint64_t i = 10; i < n; i++) {
                 link_flush(ours);
                 assert_event(theirs, i);
         }
@@ -131,7 +136,7 @@ END_TEST
 
 /* Around the size of one packet: a full one may be the last, and needs no empty one after it. */
 START_TEST(test_packet_boundary) {
-        _cleanup_free_ char *detail = text_of(64 * 1024 - 1 - 1 - 8 - 8 - 4 + (size_t) _i - 1);
+        _cleanup_free_ char *detail = text_of(64 * 1024 - (1 + 1 + 8 + 8 + 4) + (size_t) _i - 1);
 
         ck_assert_int_eq(send_event(ours, 1, detail), 0);
         ck_assert_int_eq(send_event(ours, 2, ""), 0);
@@ -186,22 +191,27 @@ static void send_raw(const void *data, size_t length) {
         ck_assert_int_eq(send(link_fd(theirs), data, length, MSG_NOSIGNAL), (ssize_t) length);
 }
 
+/* Each is wrong in one way only: what it holds is a good message, as far as it goes. */
 START_TEST(test_hostile_packets) {
         static uint8_t data[64 * 1024 + 2];
         static const struct {
                 uint8_t mark;
+                uint8_t type;
                 size_t length; /* of the packet */
         } packets[] = {
-                { 0, 1 },                  /* no part */
-                { 0, 2 },                  /* an unknown type, see below */
-                { 2, 2 },                  /* an unknown mark */
-                { 1, 100 },                /* a crumb that says that more follows */
-                { 0, sizeof(data) },       /* more than a packet may hold */
+                { 0, MESSAGE_STOP, 1 },             /* no part */
+                { 0, 0xff, 2 },                     /* an unknown type */
+                { 2, MESSAGE_STOP, 2 },             /* an unknown mark */
+                { 1, MESSAGE_STOP, 2 },             /* a crumb that says that more follows */
+                { 0, MESSAGE_EVENT, sizeof(data) }, /* more than a packet may hold */
         };
+        _cleanup_free_ char *detail = text_of(64 * 1024 - (1 + 1 + 8 + 8 + 4));
+        Message event = { .type = MESSAGE_EVENT, .event = { .detail = detail } };
         Message message;
 
+        ck_assert_int_eq(message_encode(&event, data + 1, 64 * 1024), 64 * 1024);
         data[0] = packets[_i].mark;
-        data[1] = 0xff;
+        data[1] = packets[_i].type;
         send_raw(data, packets[_i].length);
         ck_assert_int_eq(link_receive(ours, &message), -EBADMSG);
 }

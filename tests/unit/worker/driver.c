@@ -29,6 +29,7 @@ struct Engine {
         void (*on_pause)(void);
         void (*on_resume)(void);
         void (*on_stop)(void);
+        void (*on_counters)(void);
 };
 
 static struct Engine engine;
@@ -76,6 +77,8 @@ void engine_stop_phase(Engine *e) {
 }
 
 void engine_counters(Engine *e, Counters *ret) {
+        if (e->on_counters)
+                e->on_counters();
         memset(ret, 0, sizeof(*ret));
         ret->ios[DIRECTION_WRITE] = ret->latency[DIRECTION_WRITE].buckets[1] = e->n_writes;
         ret->errors = e->n_errors;
@@ -296,6 +299,31 @@ START_TEST(test_changes_of_mind_while_draining) {
 }
 END_TEST
 
+static void drain_slowly(void) {
+        engine_becomes(ENGINE_DRAINING);
+        tell(MESSAGE_RESUME);
+}
+
+static void have_drained(void) {
+        if (engine.state == ENGINE_DRAINING)
+                engine_becomes(ENGINE_PAUSED);
+}
+
+static void resume_and_be_stopped(void) {
+        engine_becomes(ENGINE_RUNNING);
+        tell(MESSAGE_STOP);
+}
+
+START_TEST(test_resume_while_draining_is_kept_until_it_has) {
+        engine.on_start = be_told_to_pause;
+        engine.on_pause = drain_slowly;
+        engine.on_counters = have_drained; /* by the first tick */
+        engine.on_resume = resume_and_be_stopped;
+        ck_assert_int_eq(run(2), OUTCOME_STOPPED);
+        ck_assert_str_eq(heard, "phase0:started paused resumed stopping phase0:stopped ");
+}
+END_TEST
+
 static void break_ring(unsigned index) {
         engine.ring_error = -ENXIO;
         engine_becomes(ENGINE_IDLE);
@@ -442,6 +470,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_stop_between_phases);
         tcase_add_test(tc, test_pause_again_before_the_ring_has_woken_up);
         tcase_add_test(tc, test_changes_of_mind_while_draining);
+        tcase_add_test(tc, test_resume_while_draining_is_kept_until_it_has);
         tcase_add_test(tc, test_ring_error);
         tcase_add_test(tc, test_errnos_are_told_once);
         tcase_add_test(tc, test_lost_as_the_phase_ends);
