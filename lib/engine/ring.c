@@ -22,6 +22,7 @@
 struct Ring {
         RingKind kind;
         struct io_uring uring; /* RING_URING */
+        bool is_closed;
 
         RingCompletion *done; /* RING_NOOP: queued and, after the next submit, completed */
         uint32_t n_done;
@@ -220,15 +221,21 @@ unsigned ring_reap(Ring *ring, RingCompletion *ret, unsigned n) {
         return taken;
 }
 
+void ring_close(Ring *ring) {
+        if (ring->kind == RING_NOOP || ring->is_closed)
+                return;
+
+        (void) io_uring_unregister_files(&ring->uring);
+        (void) io_uring_unregister_buffers(&ring->uring);
+        io_uring_queue_exit(&ring->uring);
+        ring->is_closed = true;
+}
+
 Ring *ring_free(Ring *ring) {
         if (!ring)
                 return NULL;
 
-        if (ring->kind == RING_URING) {
-                (void) io_uring_unregister_files(&ring->uring);
-                (void) io_uring_unregister_buffers(&ring->uring);
-                io_uring_queue_exit(&ring->uring);
-        }
+        ring_close(ring);
         free(ring->done);
         free(ring);
         return NULL;

@@ -59,6 +59,10 @@ unsigned ring_reap(Ring *ring, RingCompletion *ret, unsigned n);
 /*
  * Unregisters file and buffers, then closes, so that the device's exclusive claim does not linger. In the thread
  * that enabled it (the kernel lets no other unregister), or before it was enabled. Nothing may be outstanding.
+ * Touches no heap: in a thread that never allocated, even free() would map memory.
  */
+void ring_close(Ring *ring);
+
+/* Closes it, unless that was done, and frees its memory. */
 Ring *ring_free(Ring *ring);
 DEFINE_CLEANUP(Ring *, ring_free)

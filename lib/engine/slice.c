@@ -342,7 +342,7 @@ static void *slice_main(void *userdata) {
         }
 
         /* By the thread that the ring belongs to. */
-        s->ring = ring_free(s->ring);
+        ring_close(s->ring);
         return NULL;
 }
 

@@ -10,10 +10,17 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #include "engine/pattern.h"
 #include "engine/payload.h"
@@ -545,6 +552,118 @@ START_TEST(the_ring_thread_takes_no_signals) {
 }
 END_TEST
 
+/* Kills the process at any system call that engine.h does not name, in all threads. */
+static void allow_only_what_the_header_names(void) {
+        static const unsigned allowed[] = {
+                __NR_io_uring_enter, __NR_read, __NR_write, __NR_futex, __NR_clock_nanosleep, __NR_clock_gettime,
+                __NR_io_uring_register, __NR_close, __NR_munmap, __NR_madvise, __NR_exit, __NR_rt_sigprocmask,
+                __NR_rseq, /* and for the test itself: */ __NR_poll, __NR_exit_group,
+        };
+        struct sock_filter code[ELEMENTSOF(allowed) + 3];
+        unsigned n = 0;
+
+        code[n++] = (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+        for (unsigned i = 0; i < ELEMENTSOF(allowed); i++)
+                code[n++] = (struct sock_filter)
+                        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, allowed[i], (uint8_t) (ELEMENTSOF(allowed) - i), 0);
+        code[n++] = (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+        code[n++] = (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+
+        ck_assert_int_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+        ck_assert_int_eq(syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC,
+                                 &(struct sock_fprog){ .len = (unsigned short) n, .filter = code }), 0);
+}
+
+START_TEST(after_setup_it_calls_only_what_the_header_names) {
+        PhasePlan phases[] = {
+                phase_plan(RW_RANDRW, MIB, 4096, 16, UINT64_MAX),
+                phase_plan(RW_RANDWRITE, 2 * MIB, 4096, 1, 700 * 4096), /* some beyond the file's sealed end */
+        };
+        Plan plan = { .n_phases = ELEMENTSOF(phases), .phases = phases };
+        _cleanup_close_ int fd = memory_file(MIB);
+
+        ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW), 0);
+        start_engine(&plan, fd, RING_URING, 0);
+        allow_only_what_the_header_names();
+        ck_assert_int_eq(engine_start_phase(engine, 0), 0);
+        engine_pause(engine);
+        await_state(ENGINE_PAUSED);
+        engine_resume(engine);
+        await_state(ENGINE_RUNNING);
+        engine_counters(engine, &counters);
+        engine_stop_phase(engine);
+        await_state(ENGINE_IDLE);
+        ck_assert_int_eq(engine_start_phase(engine, 1), 0);
+        await_state(ENGINE_IDLE);
+        engine_counters(engine, &counters);
+        ck_assert_uint_gt(counters.errors, 0);
+        engine = engine_free(engine);
+
+        /* Now: what check does after a test is not on the list. */
+        _exit(EXIT_SUCCESS);
+}
+END_TEST
+
+#ifndef __SANITIZE_ADDRESS__
+
+/* Stands before the C library's, to see whether any thread but the first allocates. */
+void *__libc_malloc(size_t n);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *p, size_t n);
+
+static _Atomic bool is_watching;
+static _Atomic unsigned n_allocations;
+
+static void watch_allocation(void) {
+        if (is_watching && gettid() != getpid())
+                n_allocations++;
+}
+
+void *malloc(size_t n) {
+        watch_allocation();
+        return __libc_malloc(n);
+}
+
+void *calloc(size_t n, size_t size) {
+        watch_allocation();
+        return __libc_calloc(n, size);
+}
+
+void *realloc(void *p, size_t n) {
+        watch_allocation();
+        return __libc_realloc(p, n);
+}
+
+static void *allocate(void *userdata) {
+        void *volatile p = malloc(1);
+        free(p);
+        return NULL;
+}
+
+START_TEST(the_ring_thread_allocates_nothing) {
+        PhasePlan phases[] = {
+                phase_plan(RW_RANDRW, MIB, 4096, 64, 20000 * 4096),
+                phase_plan(RW_RANDRW, 2 * MIB, 4096, 2, 100 * 4096), /* half of it fails */
+        };
+        Plan plan = { .n_phases = ELEMENTSOF(phases), .phases = phases };
+        _cleanup_close_ int fd = memory_file(MIB);
+        pthread_t thread;
+
+        start_engine(&plan, fd, RING_URING, 0);
+        is_watching = true;
+        run_phases(&plan);
+        ck_assert_uint_eq(n_allocations, 0);
+
+        ck_assert_int_eq(pthread_create(&thread, NULL, allocate, NULL), 0);
+        pthread_join(thread, NULL);
+        ck_assert_uint_eq(n_allocations, 1);
+        is_watching = false;
+        engine = engine_free(engine);
+}
+END_TEST
+
+#endif
+
 static Suite *make_suite(void) {
         Suite *s = suite_create("engine");
         TCase *c = tcase_create("engine");
@@ -567,6 +686,10 @@ static Suite *make_suite(void) {
         tcase_add_test(c, the_deepest_job_runs);
         tcase_add_test(c, more_memory_than_there_is_is_refused);
         tcase_add_test(c, the_ring_thread_takes_no_signals);
+        tcase_add_exit_test(c, after_setup_it_calls_only_what_the_header_names, EXIT_SUCCESS);
+#ifndef __SANITIZE_ADDRESS__
+        tcase_add_test(c, the_ring_thread_allocates_nothing);
+#endif
         suite_add_tcase(s, c);
         return s;
 }

@@ -296,6 +296,29 @@ START_TEST(the_largest_indices_stay_inside) {
 }
 END_TEST
 
+/* Where a product of index and percentage would long have overflowed, the mix is still even and each position goes on. */
+START_TEST(sequential_mix_at_the_far_end) {
+        static const uint64_t starts[] = { UINT64_C(1) << 40, UINT64_C(1) << 60, UINT64_MAX - 500 };
+        PhasePlan p = plan(RW_READWRITE, 64 * TIB, 4096, 4096, 37);
+        Pattern pattern;
+
+        pattern_init(&pattern, &p, 0);
+        for (size_t i = 0; i < ELEMENTSOF(starts); i++) {
+                uint64_t last[N_DIRECTIONS] = {}, n[N_DIRECTIONS] = {};
+
+                for (uint64_t k = 0; k < 400; k++) {
+                        PatternOp op = pattern_at(&pattern, starts[i] + k);
+                        uint64_t block = block_of(&op, &p);
+
+                        if (n[op.direction]++ > 0)
+                                ck_assert_uint_eq(block, (last[op.direction] + 1) % p.n_blocks[op.direction]);
+                        last[op.direction] = block;
+                }
+                ck_assert_uint_eq(n[DIRECTION_READ], 4 * 37);
+        }
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *s = suite_create("pattern");
         TCase *c = tcase_create("pattern");
@@ -313,6 +336,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, direction_says_nothing_about_the_offset);
         tcase_add_test(c, seed_and_slice_alone_decide);
         tcase_add_test(c, the_largest_indices_stay_inside);
+        tcase_add_test(c, sequential_mix_at_the_far_end);
         suite_add_tcase(s, c);
         return s;
 }

@@ -183,7 +183,8 @@ START_TEST(fill_is_a_function_of_its_arguments) {
         ck_assert_int_eq(payload_new(&other, RUN_TAG + 1), 0);
         payload_fill(other, again, 128 * KIB, GIB, 5);
         for (size_t i = 0; i < 256; i++)
-                ck_assert(compare_bodies(data + i * PAYLOAD_SECTOR, again + i * PAYLOAD_SECTOR) != 0);
+                for (size_t k = 0; k < PAYLOAD_SECTOR; k += 8)
+                        ck_assert(memcmp(data + i * PAYLOAD_SECTOR + k, again + i * PAYLOAD_SECTOR + k, 8) != 0);
         payload_free(other);
 }
 END_TEST
