@@ -82,30 +82,38 @@ static int insert_latencies(Store *store, uint32_t run, const Sample *sample, En
         return statement_step(store, stmt, error, "add a sample to");
 }
 
-/* Adds what the phase has so far to total, which holds the sample's histograms. */
-static int add_phase_latency(Store *store, uint32_t run, uint32_t phase, Histogram total[static N_DIRECTIONS], Error *error) {
+/*
+ * Adds more to *total. A worker that was taken over can report any counts: a sum that does not fit into 64 bits would
+ * not decode again, so from there on the total stays as it is.
+ */
+static void add_bounded(Histogram *total, const Histogram *more) {
+        uint64_t sum;
+
+        if (!__builtin_add_overflow(histogram_count(total), histogram_count(more), &sum))
+                histogram_add(total, more);
+}
+
+/* Makes total the phase's histograms so far, with those of the sample. */
+static int sum_up_latency(Store *store, uint32_t run, const Sample *sample, Histogram total[static N_DIRECTIONS], Error *error) {
         _cleanup_reset_ sqlite3_stmt *stmt = NULL;
         int r = statement_write(store, WRITE_TOTALS_GET, &stmt, error);
         if (r < 0)
                 return r;
 
         sqlite3_bind_int64(stmt, 1, run);
-        sqlite3_bind_int64(stmt, 2, phase);
+        sqlite3_bind_int64(stmt, 2, sample->phase);
         r = statement_step(store, stmt, error, "read");
-        if (r <= 0)
+        if (r < 0)
                 return r;
 
         for (unsigned d = 0; d < N_DIRECTIONS; d++) {
-                Histogram so_far;
-                const void *data = sqlite3_column_blob(stmt, (int) d);
+                const void *data = sqlite3_column_blob(stmt, (int) d) ?: ""; /* NULL: empty so far */
                 size_t length = (size_t) sqlite3_column_bytes(stmt, (int) d);
 
-                if (length == 0)
-                        continue;
-                if (histogram_decode(&so_far, data, length) < 0)
-                        return error_set(error, ERROR_UNREACHABLE, EBADMSG,
-                                         "%s is corrupt: histogram of phase %u of run %u", store->path, phase, run);
-                histogram_add(&total[d], &so_far);
+                if (histogram_decode(&total[d], data, length) < 0)
+                        return error_set(error, ERROR_UNREACHABLE, EBADMSG, "%s is corrupt: histogram of phase %u of run %u",
+                                         store->path, sample->phase, run);
+                add_bounded(&total[d], &sample->latency[d]);
         }
         return 0;
 }
@@ -158,9 +166,7 @@ int store_insert_sample(Store *store, uint32_t run, const Sample *sample, Error 
         if (r < 0)
                 return r;
 
-        for (unsigned d = 0; d < N_DIRECTIONS; d++)
-                scratch->total[d] = sample->latency[d];
-        r = add_phase_latency(store, run, sample->phase, scratch->total, error);
+        r = sum_up_latency(store, run, sample, scratch->total, error);
         if (r < 0)
                 return r;
 

@@ -67,6 +67,7 @@ static Suite *canvas_suite(void) {
         Suite *suite = suite_create("canvas");
         TCase *tcase = tcase_create("canvas");
 
+        tcase_set_timeout(tcase, 60);
         tcase_add_test(tcase, dots_lie_where_they_belong);
         tcase_add_test(tcase, outside_is_nothing);
         tcase_add_test(tcase, ascii_and_colour_tell_inks_apart);

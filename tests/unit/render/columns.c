@@ -45,6 +45,7 @@ static Suite *columns_suite(void) {
         Suite *suite = suite_create("columns");
         TCase *tcase = tcase_create("columns");
 
+        tcase_set_timeout(tcase, 60);
         tcase_add_test(tcase, columns_are_what_is_shown);
         tcase_add_test(tcase, text_is_cut_to_fit);
         tcase_add_test(tcase, text_is_harmless);

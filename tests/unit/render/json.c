@@ -133,6 +133,7 @@ static Suite *json_suite(void) {
         Suite *suite = suite_create("json");
         TCase *tcase = tcase_create("json");
 
+        tcase_set_timeout(tcase, 60);
         tcase_add_test(tcase, doubles_are_short_and_finite);
         tcase_add_test(tcase, decimal_point_is_a_point_in_every_locale);
         tcase_add_test(tcase, integers_are_exact);

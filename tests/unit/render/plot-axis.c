@@ -147,6 +147,7 @@ static Suite *axis_suite(void) {
         Suite *suite = suite_create("plot-axis");
         TCase *tcase = tcase_create("plot-axis");
 
+        tcase_set_timeout(tcase, 60);
         tcase_add_test(tcase, steps_are_nice);
         tcase_add_test(tcase, labels_are_short);
         tcase_add_test(tcase, linear_scale_fits_and_ticks_are_exact);

@@ -80,6 +80,7 @@ static Suite *bins_suite(void) {
         Suite *suite = suite_create("plot-bins");
         TCase *tcase = tcase_create("plot-bins");
 
+        tcase_set_timeout(tcase, 60);
         tcase_add_test(tcase, extremes_survive);
         tcase_add_test(tcase, mean_weighs_by_time);
         tcase_add_test(tcase, long_sample_fills_its_bins);

@@ -90,6 +90,7 @@ static Suite *table_suite(void) {
         Suite *suite = suite_create("table");
         TCase *tcase = tcase_create("table");
 
+        tcase_set_timeout(tcase, 60);
         tcase_add_test(tcase, columns_are_aligned);
         tcase_add_loop_test(tcase, text_is_measured_in_columns, 0, 2);
         tcase_add_loop_test(tcase, hostile_cells_stay_on_their_line, 0, 2);

@@ -281,16 +281,18 @@ START_TEST(huge_numbers_are_cut_off) {
         size_t n;
         add_run(store);
 
-        for (uint64_t seq = 0; seq < 2; seq++) {
+        for (uint64_t seq = 0; seq < 3; seq++) {
                 _cleanup_free_ Sample *sample = new_sample(seq);
 
                 sample->elapsed_ns = sample->duration_ns = UINT64_MAX;
                 sample->bytes[DIRECTION_WRITE] = sample->ios[DIRECTION_WRITE] = sample->errors = UINT64_MAX;
+                sample->latency[DIRECTION_WRITE].buckets[9] = UINT64_MAX - 10;
                 add_sample(store, 1, sample);
         }
         ck_assert_int_eq(store_get_phases(store, 1, &phases, &n, NULL), 0);
         ck_assert_uint_eq(phases[0].bytes[DIRECTION_WRITE], INT64_MAX);
         ck_assert_uint_eq(phases[0].errors, INT64_MAX);
+        ck_assert_uint_eq(phases[0].latency->buckets[9], UINT64_MAX - 10);
         store_phases_free(phases, n);
 }
 END_TEST
