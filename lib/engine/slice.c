@@ -458,7 +458,6 @@ int slice_start(Slice *s, const PhasePlan *phase) {
         pattern_init(&s->pattern, phase, s->config.number);
         s->next_index = 0;
         s->issued_bytes = 0;
-        s->n_failures = 0;
         s->ns_per_io = WAIT_WINDOW_NS;
         s->now_ns = s->reaped_at_ns = now;
         lay_out_slots(s, phase);

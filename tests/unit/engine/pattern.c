@@ -298,7 +298,7 @@ END_TEST
 
 /* Where a product of index and percentage would long have overflowed, the mix is still even and each position goes on. */
 START_TEST(sequential_mix_at_the_far_end) {
-        static const uint64_t starts[] = { UINT64_C(1) << 40, UINT64_C(1) << 60, UINT64_MAX - 500 };
+        static const uint64_t starts[] = { UINT64_C(1) << 40, UINT64_MAX / 37 - 200, UINT64_MAX - 500 };
         PhasePlan p = plan(RW_READWRITE, 64 * TIB, 4096, 4096, 37);
         Pattern pattern;
 

@@ -233,6 +233,20 @@ START_TEST(latency_is_from_submit_to_completion) {
 }
 END_TEST
 
+START_TEST(running_time_begins_at_zero_in_each_phase) {
+        latency_ns = 1000;
+        start(answer_after_a_time, 4, 40);
+        await_idle();
+        ck_assert_uint_eq(engine_phase_running_ns(engine), 10 * latency_ns);
+        atomic_fetch_add(&now_ns, NSEC_PER_SEC);
+        ck_assert_uint_eq(engine_phase_running_ns(engine), 10 * latency_ns);
+        ck_assert_int_eq(engine_start_phase(engine, 0), 0);
+        await_idle();
+        ck_assert_uint_eq(engine_phase_running_ns(engine), 10 * latency_ns);
+        end();
+}
+END_TEST
+
 /* One answer every ns_per_io, as many as are waited for. */
 static uint64_t ns_per_io;
 static unsigned wait_nr_last, wait_nr_largest, n_turns;
@@ -441,6 +455,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, a_short_transfer_goes_on_where_it_ended);
         tcase_add_test(c, try_again_does_not_hold_up_a_stop);
         tcase_add_test(c, latency_is_from_submit_to_completion);
+        tcase_add_test(c, running_time_begins_at_zero_in_each_phase);
         tcase_add_test(c, waits_for_several_only_while_they_come_soon);
         tcase_add_test(c, a_cliff_costs_one_short_wait);
         tcase_add_test(c, a_deep_queue_is_filled_in_steps);
