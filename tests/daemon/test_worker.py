@@ -243,6 +243,13 @@ def test_by_hand_it_says_who_starts_it(args):
     assert "plateaud" in done.stderr and "plateau start" in done.stderr
 
 
+def test_another_kind_of_socket():
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+    with ours, theirs:
+        done = by_hand("--fd", str(theirs.fileno()), pass_fds=[theirs.fileno()])
+    assert done.returncode == 2 and "no socket to plateaud" in done.stderr
+
+
 @pytest.mark.parametrize("args", [("--fd", "x"), ("--fd", "-1"), ("--nonsense",), ("job.fio",)])
 def test_bad_usage(args):
     done = by_hand(*args)
@@ -337,8 +344,10 @@ def test_device_without_nowait_is_told(zram, worker):
 
 def test_quiet_where_there_is_nothing_to_say(loop, worker):
     device = loop(8 * MIB)
+    with open(f"/sys/block/{device.name}/queue/nr_requests") as f:
+        deepest = int(f.read())
     w = worker()
-    w.open(device.path, job(), confirm=[device.confirm])
+    w.open(device.path, job(iodepth=deepest), confirm=[device.confirm])
     assert w.wait("REPORT", 15)["notices"] == []
 
 

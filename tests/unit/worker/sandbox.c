@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -152,6 +153,39 @@ START_TEST(test_allowed) {
 }
 END_TEST
 
+/* Nobody of the same user may look into it: its files in /proc belong to root, whoever started it. */
+START_TEST(test_not_dumpable) {
+        int to_child[2], to_parent[2];
+        char path[64], byte = 0;
+        struct stat st;
+
+        ck_assert_int_eq(pipe2(to_child, O_CLOEXEC), 0);
+        ck_assert_int_eq(pipe2(to_parent, O_CLOEXEC), 0);
+        pid_t pid = fork();
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0) {
+                fd_close(to_child[1]);
+                if (geteuid() == 0 && setresuid(65534, 65534, 65534) < 0)
+                        _exit(2);
+                prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
+                enter();
+                if (write(to_parent[1], &byte, 1) != 1)
+                        _exit(3);
+                _exit(read(to_child[0], &byte, 1) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+        }
+
+        ck_assert_int_eq(read(to_parent[0], &byte, 1), 1);
+        snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+        ck_assert_int_eq(stat(path, &st), 0);
+        ck_assert_uint_eq(st.st_uid, 0);
+
+        int status;
+        fd_close(to_child[1]);
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %#x", (unsigned) status);
+}
+END_TEST
+
 START_TEST(test_limits) {
         Sandbox sandbox;
         const char *notice;
@@ -177,6 +211,7 @@ static Suite *make_suite(void) {
         tcase_add_loop_test_raise_signal(tc, test_forbidden, SIGSYS, 0, (int) ELEMENTSOF(forbidden));
         tcase_add_test_raise_signal(tc, test_threads_that_were_there, SIGSYS);
         tcase_add_test(tc, test_allowed);
+        tcase_add_test(tc, test_not_dumpable);
         tcase_add_test(tc, test_limits);
         suite_add_tcase(suite, tc);
         return suite;
