@@ -31,7 +31,8 @@ static char *shell_word(const char *text) {
         *to++ = '\'';
         for (const char *from = text; *from; from++)
                 to = *from == '\'' ? stpcpy(to, "'\\''") : (*to = *from, to + 1);
-        strcpy(to, "'");
+        *to++ = '\'';
+        *to = '\0';
         return word;
 }
 

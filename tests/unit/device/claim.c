@@ -201,6 +201,25 @@ static void pass_by(void) {
         signal(SIGALRM, SIG_DFL);
 }
 
+static int relay_end[2];
+
+/* As one ends the next one opens it, so each scan sees another process. */
+static void relay(void) {
+        pid_t first = getpid();
+        char byte;
+
+        if (fork() == 0) {
+                close(relay_end[1]);
+                (void) poll(NULL, 0, 500); /* between the two scans */
+                hold_open();
+                kill(first, SIGKILL);
+                (void) !read(relay_end[0], &byte, 1);
+                _exit(0);
+        }
+        close(relay_end[1]);
+        hold_open();
+}
+
 static void add_partition(void) {
         struct blkpg_partition partition = { .start = (long long) MIB, .length = (long long) MIB * 8, .pno = 1 };
         struct blkpg_ioctl_arg request = {
@@ -314,6 +333,16 @@ START_TEST(test_opener_in_passing) {
 }
 END_TEST
 
+START_TEST(test_opener_seen_once_only) {
+        ck_assert_int_eq(pipe2(relay_end, O_CLOEXEC), 0);
+        pid_t pid = spawn(relay);
+        _cleanup_claim_ Claim *claimed = claim(false);
+        ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+        close(relay_end[0]);
+        close(relay_end[1]);
+}
+END_TEST
+
 START_TEST(test_partition) {
         const char *const confirmations[] = { partition_path + strlen("/dev/"), NULL };
         _cleanup_error_ Error error = ERROR_INIT;
@@ -349,13 +378,9 @@ START_TEST(test_busy_without_culprit) {
 }
 END_TEST
 
-static int wake_up[2];
-
-/* Ends the exclusive use when the claim has begun to wait for it: polls the clock of nobody, but that of poll(). */
+/* Ends the exclusive use while the claim waits for it. */
 static void *close_later(void *holder) {
-        struct pollfd never = { .fd = wake_up[0], .events = POLLIN };
-
-        (void) poll(&never, 1, 500);
+        (void) poll(NULL, 0, 500);
         close(*(int *) holder);
         return NULL;
 }
@@ -364,7 +389,6 @@ START_TEST(test_busy_is_tried_again) {
         int holder = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
         pthread_t thread;
 
-        ck_assert_int_eq(pipe2(wake_up, O_CLOEXEC), 0);
         ck_assert_int_eq(pthread_create(&thread, NULL, close_later, &holder), 0);
         _cleanup_claim_ Claim *claimed = claim(false);
         pthread_join(thread, NULL);
@@ -495,6 +519,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tests, test_opener_in_a_thread_of_its_own_table);
         tcase_add_test(tests, test_lock_holder);
         tcase_add_test(tests, test_opener_in_passing);
+        tcase_add_test(tests, test_opener_seen_once_only);
         tcase_add_test(tests, test_partition);
         tcase_add_test(tests, test_relatives_are_looked_at);
         tcase_add_test(tests, test_busy_without_culprit);

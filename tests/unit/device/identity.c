@@ -28,7 +28,7 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 static void remove_tree(void) {
         close(root_fd);
         ck_assert_int_eq(nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
-        strcpy(root + strlen(root) - 6, "XXXXXX");
+        memcpy(root + strlen(root) - 6, "XXXXXX", 6);
 }
 
 static void make_parents(const char *path) {
@@ -280,6 +280,7 @@ START_TEST(test_sata_without_pages) {
         uint8_t page[572] = { 0, 0x83, 2, 56 };
 
         put_sata();
+        put_ata_string(page + 60, 27, 20, "Not this");
         put_bytes(SATA "/vpd_pg89", page, sizeof(page));
         put_bytes(SATA "/vpd_pg80", page, 3);
         _cleanup_device_info_ DeviceInfo *info = fill(8, 0);

@@ -25,7 +25,7 @@ static void leave(void) {
                 (void) remove(names[i]);
         ck_assert_int_eq(chdir("/"), 0);
         ck_assert_int_eq(rmdir(dir), 0); /* so nothing else was made in it */
-        strcpy(dir + strlen(dir) - 6, "XXXXXX");
+        memcpy(dir + strlen(dir) - 6, "XXXXXX", 6);
 }
 
 static void make_file(const char *name) {
