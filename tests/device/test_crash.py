@@ -25,7 +25,7 @@ def start(service, *devices):
     runs = service.start_run(JOB, *devices)
     for run in runs:
         service.wait_samples(run, 2)
-    time.sleep(random.uniform(0, 2))  # the moment within a second is what is tried
+    time.sleep(random.uniform(0, 3))  # no event is awaited: the moment is what is tried
     return runs
 
 

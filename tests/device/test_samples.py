@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every second is one row: numbered without gaps, of exact length, none left out."""
 
+import time
 from datetime import datetime
 
 import pytest
@@ -81,6 +82,17 @@ def test_latencies_are_of_the_right_size(run):
         assert sample["latency_p50_ns"] < 2 * mean_ns
     for phase in shown["phases"]:
         assert phase["latency_p50_ns"] <= phase["latency_p99_ns"] <= phase["latency_p999_ns"] <= phase["latency_max_ns"]
+
+
+def test_samples_are_in_the_database_within_two_seconds(service, loop):
+    (run,) = service.start_run("[p]\nrw=randwrite\nbs=4k\ntime_based\nruntime=60\n", loop(64 * MIB))
+    service.wait_samples(run, 1)
+    ages = []
+    end = time.monotonic() + 4
+    while time.monotonic() < end:
+        last = service.samples(run)[-1]
+        ages.append(time.time() - datetime.fromisoformat(last["at"]).timestamp())
+    assert max(ages) <= 2
 
 
 def test_interval_may_be_shorter(service, loop):
