@@ -33,6 +33,11 @@ static double dip(size_t i) {
         return i == 20000 ? 0 : 8000;
 }
 
+/* In the middle of a dot column of 240 s each, even and odd ones. */
+static double dips(size_t i) {
+        return i == 20 * 240 + 120 || i == 31 * 240 + 120 || i == 40 * 240 + 120 || i == 51 * 240 + 120 ? 0 : 8000;
+}
+
 static double cliff(size_t i) {
         return i < 45 ? 6500 : 256;
 }
@@ -106,6 +111,17 @@ START_TEST(single_bad_second_is_seen) {
 
         ck_assert_ptr_nonnull(strstr(text, "lowest to highest"));
         ck_assert_ptr_nonnull(strchr(lowest, ':'));
+}
+END_TEST
+
+START_TEST(bad_seconds_are_seen_down_to_the_ground) {
+        PlotSeries series = make(N_MAX, dips);
+        PlotOptions options = { .width = 80 };
+        _cleanup_free_ char *text = print(&series, 1, &options);
+        _cleanup_free_ char *lowest = line_of(text, count_lines(text) - 3);
+
+        /* Every other dot of the range, but the lowest one in any case. */
+        ck_assert_str_eq(lowest, "  0 ┤          ⡂    ⢨    ⡂    ⢨");
 }
 END_TEST
 
@@ -265,6 +281,7 @@ static Suite *plot_suite(void) {
         tcase_set_timeout(tcase, 60);
         tcase_add_test(tcase, cliff_is_drawn);
         tcase_add_test(tcase, single_bad_second_is_seen);
+        tcase_add_test(tcase, bad_seconds_are_seen_down_to_the_ground);
         tcase_add_test(tcase, no_line_is_too_wide);
         tcase_add_test(tcase, ascii_is_ascii);
         tcase_add_test(tcase, colour_only_when_asked_for);

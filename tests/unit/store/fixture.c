@@ -193,7 +193,7 @@ Sample *new_sample(uint64_t seq) {
         return sample;
 }
 
-static uint64_t file_fingerprint(const char *path) {
+uint64_t file_fingerprint(const char *path) {
         _cleanup_fclose_ FILE *f = fopen(path, "re");
         uint64_t h = 0;
         int c;

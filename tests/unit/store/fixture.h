@@ -35,7 +35,8 @@ StoreNewRun new_run(void);
 /* A second of writes, seq seconds into the run; of phase 0. Owned by the caller. */
 Sample *new_sample(uint64_t seq);
 
-/* What is in the folder: names, sizes and contents in one number. */
+/* What is in the file; what is in the folder, names and contents: in one number. */
+uint64_t file_fingerprint(const char *path);
 uint64_t dir_fingerprint(const char *path);
 
 /* Runs function in a child of another user that is only a member of TEST_GROUP; its result. */

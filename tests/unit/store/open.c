@@ -2,6 +2,7 @@
 
 /* Opening: what is made, what is refused, and that what is refused stays as it is. */
 
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -84,8 +85,30 @@ START_TEST(refuses_a_newer_schema) {
 }
 END_TEST
 
+/* What another version left in the WAL stays there: closing must not move it into the file. */
+START_TEST(refusal_leaves_the_wal_as_it_is) {
+        _cleanup_free_ char *wal = test_file("plateau.db-wal");
+        pid_t pid = fork();
+        int status;
+
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0) {
+                Store *store = open_writer();
+                ck_assert_int_eq(store_exec(store, "PRAGMA user_version = 99", NULL, "write"), 0);
+                raise(SIGKILL);
+        }
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+
+        uint64_t file_before = file_fingerprint(test_path), wal_before = file_fingerprint(wal);
+        Store *store = NULL;
+        ck_assert_int_eq(store_open_writer(&store, test_path, NULL), -EPROTO);
+        ck_assert(file_fingerprint(test_path) == file_before);
+        ck_assert(file_fingerprint(wal) == wal_before);
+}
+END_TEST
+
 START_TEST(refuses_a_database_with_another_application_id) {
-        sql_run(test_path, "PRAGMA application_id = 7; CREATE TABLE t (x)");
+        sql_run(test_path, "PRAGMA application_id = 7; PRAGMA user_version = 1; CREATE TABLE t (x)");
 
         assert_refused(-EBADMSG, "another program (application id 0x7)");
 }
@@ -186,6 +209,7 @@ static Suite *open_suite(void) {
         tcase_add_test(tcase, keeps_the_wal_file_when_closed);
         tcase_add_test(tcase, opens_again_what_it_made);
         tcase_add_test(tcase, refuses_a_newer_schema);
+        tcase_add_test(tcase, refusal_leaves_the_wal_as_it_is);
         tcase_add_test(tcase, refuses_a_database_with_another_application_id);
         tcase_add_test(tcase, refuses_a_database_without_application_id);
         tcase_add_test(tcase, refuses_what_is_no_database);
