@@ -94,7 +94,8 @@ static void driver_sample(Driver *driver) {
         const Sample *sample = sampler_take(&driver->sampler, time_monotonic_ns());
 
         if (sample) {
-                reporter_send(driver->config.reporter, &(Message) { .type = MESSAGE_SAMPLE, .sample = (Sample *) sample });
+                reporter_send(driver->config.reporter,
+                              &(Message) { .type = MESSAGE_SAMPLE, .sample = (Sample *) sample });
                 driver_look(driver, sample);
         }
         timer_arm(driver);

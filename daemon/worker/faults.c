@@ -54,7 +54,8 @@ int faults_verify(Faults *faults, Reporter *reporter, const Claim *claim, uint64
         return 0;
 }
 
-int faults_look(Faults *faults, Reporter *reporter, Engine *engine, const Claim *claim, const Sample *sample, Error *error) {
+int faults_look(Faults *faults, Reporter *reporter, Engine *engine, const Claim *claim, const Sample *sample,
+                Error *error) {
         stall_tell(faults, reporter, sample->oldest_ns, sample->elapsed_ns);
         if (sample->errors == 0)
                 return 0;

@@ -20,7 +20,8 @@ typedef struct Faults {
  * sample: the newest. Asks the device itself only after errors. -ENODEV or -ESTALE with words if the device is
  * not there any more.
  */
-int faults_look(Faults *faults, Reporter *reporter, Engine *engine, const Claim *claim, const Sample *sample, Error *error);
+int faults_look(Faults *faults, Reporter *reporter, Engine *engine, const Claim *claim, const Sample *sample,
+                Error *error);
 
 /*
  * Asks the device whether it is still the one that was claimed. Read-only is told as an event and no error here.

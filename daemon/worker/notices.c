@@ -50,8 +50,8 @@ static int queue_notice(char **notices, size_t *n, const Claim *claim, const Pla
         uint64_t deepest = plan_deepest(plan);
 
         if (!device_takes_nowait(claim->fd))
-                return notice_add(notices, n, "%s does not take I/O without waiting (NOWAIT): kernel workers submit it, "
-                                  "which costs more CPU and some IOPS", claim->info->path);
+                return notice_add(notices, n, "%s does not take I/O without waiting (NOWAIT): kernel workers submit "
+                                  "it, which costs more CPU and some IOPS", claim->info->path);
         if (claim->info->nr_requests > 0 && deepest > claim->info->nr_requests)
                 return notice_add(notices, n, "depth %" PRIu64 " is capped by nr_requests=%" PRIu32 " of %s: the rest "
                                   "waits in kernel workers, which cost more CPU", deepest, claim->info->nr_requests,
@@ -68,7 +68,8 @@ char **notices_new(const Claim *claim, const Plan *plan) {
                 return NULL;
 
         for (size_t i = 0; i < claim->signatures.n && r >= 0; i++)
-                r = notice_add(notices, &n, "will be erased from %s: %s", claim->info->path, claim->signatures.items[i].text);
+                r = notice_add(notices, &n, "will be erased from %s: %s", claim->info->path,
+                               claim->signatures.items[i].text);
         if (r >= 0)
                 r = queue_notice(notices, &n, claim, plan);
         if (r < 0) {

@@ -142,7 +142,8 @@ static int calls_allow(scmp_filter_ctx filter) {
                 return r;
 
         /* abort(), to itself. */
-        return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1, SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t) getpid()));
+        return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
+                                SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t) getpid()));
 }
 
 static void filter_release(scmp_filter_ctx *filter) {

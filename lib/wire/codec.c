@@ -140,7 +140,7 @@ void codec_strings(Codec *codec, char ***value) {
         codec_u32(codec, &n);
 
         if (codec_is_decoding(codec)) {
-                /* Each string takes at least its length's four bytes: no packet makes us allocate much more than it holds. */
+                /* Each takes at least its length's four bytes: no packet makes us allocate much more than it holds. */
                 if (codec->error < 0 || !codec_has(codec, (size_t) n * sizeof(uint32_t)))
                         return;
                 *value = calloc((size_t) n + 1, sizeof(**value));

@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * What plateaud and a worker say to each other over a SOCK_SEQPACKET pair (wire/link.h), both ends of the same build (a version in the first message makes sure).
+ * What plateaud and a worker say to each other over a SOCK_SEQPACKET pair (wire/link.h), both ends of the
+ * same build (a version in the first message makes sure).
  *
  *     daemon                         worker
  *     OPEN    what to run on what ->
@@ -13,9 +14,13 @@
  *                                 <- PHASE, SAMPLE, ERRNO, EVENT ... FINISHED, and it exits
  *
  * Encoded as: u8 type, then the fields in order; numbers little endian at full width, strings and
- * blobs as u32 length and bytes (wire/codec.h). A worker may have been taken over by a hostile device, so the daemon takes
- * every message as hostile: message_decode() never reads past the packet, and refuses
+ * blobs as u32 length and bytes (wire/codec.h). A worker may have been taken over by a hostile device, so the
+ * daemon takes every message as hostile: message_decode() never reads past the message, and refuses
  * unknown types, impossible values and bytes left over with -EBADMSG.
+ *
+ * STOP is answered with OCCURRENCE_STOPPING at once, the first time; a device that hangs then holds up FINISHED
+ * until it has answered, with SAMPLEs of zeros meanwhile. SIGTERM to the worker is the same as STOP. STOP
+ * instead of GO: FINISHED, and nothing was written. FINISHED is the last message; the device is free by then.
  */
 
 #include "device/info.h"

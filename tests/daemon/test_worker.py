@@ -116,7 +116,8 @@ class Worker:
         with theirs:
             self.process = subprocess.Popen(
                 [PROGRAM, "--fd", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **popen)  # fmt: skip
+                pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                **popen)  # fmt: skip
         self.messages = []
         self._parts = b""
 

@@ -107,7 +107,9 @@ static void (*on_verify)(unsigned n);
 int claim_verify(const Claim *claim, Error *error) {
         if (on_verify)
                 on_verify(++n_verified);
-        return device_error == 0 ? 0 : error_set(error, ERROR_FAILED, -device_error, "device: %s", strerror(-device_error));
+        if (device_error == 0)
+                return 0;
+        return error_set(error, ERROR_FAILED, -device_error, "device: %s", strerror(-device_error));
 }
 
 /* --- the run --------------------------------------------------------------------------------- */
@@ -149,7 +151,8 @@ static void tell(MessageType type) {
 
 static void hear_word(const Message *message) {
         static const char *const marks[] = { "started", "done", "stopped" };
-        static const char *const occurrences[] = { "paused", "resumed", "stalled", "recovered", "read-only", "stopping" };
+        static const char *const occurrences[] = { "paused", "resumed", "stalled", "recovered", "read-only",
+                                                   "stopping" };
         char *end = heard + strlen(heard);
         size_t size = sizeof(heard) - strlen(heard);
 
