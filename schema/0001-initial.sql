@@ -9,7 +9,8 @@
 -- largest that SQLite holds.
 --
 -- 64-bit numbers that are bit patterns and no quantities (run_tag, seed) are TEXT of 16 hexadecimal digits:
--- as INTEGER half of them would read as negative numbers, and as text they can be looked for in a hex dump of the device.
+-- as INTEGER half of them would read as negative numbers, and as text they can be looked for in a hex dump of
+-- the device.
 
 PRAGMA application_id = 0x504c4154; -- "PLAT"
 PRAGMA user_version = 1;
@@ -21,7 +22,8 @@ CREATE TABLE runs (
         label TEXT,                           -- given at the start by the user, or NULL
         job_text TEXT NOT NULL,               -- the job file, as it was read
         state TEXT NOT NULL                   -- an active state is true only while the service lives
-                CHECK (state IN ('queued', 'running', 'paused', 'interrupted', 'done', 'stopped', 'failed', 'lost', 'refused')),
+                CHECK (state IN ('queued', 'running', 'paused', 'interrupted',
+                                 'done', 'stopped', 'failed', 'lost', 'refused')),
 
         -- The device as it was found at the start. Strings are the device's own bytes, which need
         -- not be UTF-8; NULL where it tells none.
@@ -55,8 +57,8 @@ CREATE TABLE runs (
         seed TEXT NOT NULL                    -- of phases with randrepeat=0
                 CHECK (length(seed) = 16 AND seed NOT GLOB '*[^0-9a-f]*'),
         sample_interval_ns INTEGER NOT NULL CHECK (sample_interval_ns > 0), -- as planned; durations are exact
-        planned_ns INTEGER CHECK (planned_ns >= 0),                         -- running time at most; NULL: cannot be told
-        planned_write_bytes INTEGER CHECK (planned_write_bytes >= 0),       -- at most; NULL: cannot be told
+        planned_ns INTEGER CHECK (planned_ns >= 0),       -- running time at most; NULL: cannot be told
+        planned_write_bytes INTEGER CHECK (planned_write_bytes >= 0), -- at most; NULL: cannot be told
         created_at_ns INTEGER NOT NULL,
         started_at_ns INTEGER,                -- when it ran for the first time; NULL: not yet
         finished_at_ns INTEGER                -- when it came into a state that is final; NULL: not yet

@@ -31,5 +31,8 @@ void json_add_time(json_object *object, const char *key, int64_t realtime_ns);
 void json_add(json_object *object, const char *key, json_object *value);
 void json_append_string(json_object *array, const char *value);
 
-/* One document, pretty (or on one line), and a newline; flushed. -ENOMEM; -EIO (or -EPIPE, -ENOSPC) if it could not be written. */
+/*
+ * One document, pretty (or on one line), and a newline; flushed. -ENOMEM; -EIO (or -EPIPE, -ENOSPC) if it could not
+ * be written.
+ */
 int json_print(json_object *object, bool one_line, FILE *f);

@@ -22,7 +22,8 @@ static void bin_add(Bin *bin, double *weight, double value, double share) {
         *weight += share;
 }
 
-static void add_sample(Bin *bins, double *weights, unsigned n, double from_s, double bin_s, const PlotSeries *series, size_t i) {
+static void add_sample(Bin *bins, double *weights, unsigned n, double from_s, double bin_s,
+                       const PlotSeries *series, size_t i) {
         double begin = series->from_s[i], end = series->to_s[i];
 
         /* A sample that ends where a bin begins does not touch it. */

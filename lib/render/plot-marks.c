@@ -75,7 +75,12 @@ static int place(Marks *marks, const PlotMark *mark, unsigned column, unsigned c
                 return 0;
         }
 
-        marks->items[marks->n++] = (Placed) { .begin = begin, .end = begin + width, .line = line, .text = TAKE_PTR(text) };
+        marks->items[marks->n++] = (Placed) {
+                .begin = begin,
+                .end = begin + width,
+                .line = line,
+                .text = TAKE_PTR(text),
+        };
         return 0;
 }
 

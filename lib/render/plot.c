@@ -93,7 +93,8 @@ static unsigned widest_label(const ValueAxis *axis) {
 }
 
 static int lay_out(Plot *plot, const Extremes *e) {
-        plot->values = value_axis_make(plot->height, plot->options->log_scale, e->highest, e->lowest_positive, e->has_zero);
+        plot->values = value_axis_make(plot->height, plot->options->log_scale, e->highest, e->lowest_positive,
+                                       e->has_zero);
         plot->label_columns = widest_label(&plot->values);
         plot->columns = plot->width - plot->label_columns - 2;
         plot->times = time_axis_make(e->from_s, e->to_s, plot->columns / COLUMNS_PER_TIME_TICK);
@@ -212,8 +213,10 @@ static int print_title(const Plot *plot) {
 }
 
 static int print_legend(const Plot *plot) {
+        unsigned room = plot->width - KEY_COLUMNS - 1;
+
         for (size_t i = 0; plot->n_series > 1 && i < plot->n_series; i++) {
-                _cleanup_free_ char *label = text_fit(plot->series[i].label ?: "", plot->width - KEY_COLUMNS - 1, plot->options->ascii);
+                _cleanup_free_ char *label = text_fit(plot->series[i].label ?: "", room, plot->options->ascii);
                 if (!label)
                         return -ENOMEM;
 
@@ -245,7 +248,8 @@ static void print_rows(const Plot *plot) {
                 if (tick)
                         axis_format_value(value, label);
 
-                fprintf(plot->f, "%*s %s", (int) plot->label_columns, label, ascii ? (tick ? "+" : "|") : (tick ? "┤" : "│"));
+                fprintf(plot->f, "%*s %s", (int) plot->label_columns, label,
+                        ascii ? (tick ? "+" : "|") : (tick ? "┤" : "│"));
                 canvas_print_row(plot->canvas, row, ascii, plot->options->color, plot->f);
                 fputc('\n', plot->f);
         }

@@ -27,5 +27,8 @@ DEFINE_CLEANUP(Table *, table_free)
 /* cells: one for each column; NULL prints as "-". Copied. -ENOMEM. */
 int table_add_row(Table *table, const char *const *cells);
 
-/* Not wider than the terminal, if f is one; a table without rows prints nothing. -ENOMEM; -EIO if it could not be written. */
+/*
+ * Not wider than the terminal, if f is one; a table without rows prints nothing. -ENOMEM; -EIO (or -EPIPE, -ENOSPC)
+ * if it could not be written.
+ */
 int table_print(Table *table, FILE *f);

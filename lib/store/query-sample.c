@@ -140,8 +140,8 @@ static int decode_histograms(const Row *row, Sample *sample) {
         return 0;
 }
 
-static int page_show(Page *page, Store *store, const StoreSampleQuery *query, StoreSampleHandler handler, void *userdata,
-                     Error *error) {
+static int page_show(Page *page, Store *store, const StoreSampleQuery *query, StoreSampleHandler handler,
+                     void *userdata, Error *error) {
         Sample *sample = page->sample;
 
         for (size_t i = 0; i < page->n; i++) {
@@ -149,7 +149,8 @@ static int page_show(Page *page, Store *store, const StoreSampleQuery *query, St
 
                 memcpy(sample, row->scalars, sizeof row->scalars);
                 if (query->with_latency && decode_histograms(row, sample) < 0)
-                        return error_set(error, ERROR_UNREACHABLE, EBADMSG, "%s is corrupt: histogram of a sample", store->path);
+                        return error_set(error, ERROR_UNREACHABLE, EBADMSG, "%s is corrupt: histogram of a sample",
+                                         store->path);
 
                 int r = handler(sample, &row->latency, userdata);
                 if (r < 0)
@@ -158,7 +159,8 @@ static int page_show(Page *page, Store *store, const StoreSampleQuery *query, St
         return 0;
 }
 
-int store_each_sample(Store *store, const StoreSampleQuery *query, StoreSampleHandler handler, void *userdata, Error *error) {
+int store_each_sample(Store *store, const StoreSampleQuery *query, StoreSampleHandler handler, void *userdata,
+                      Error *error) {
         _cleanup_(page_free) Page page = { .n_max = query->with_latency ? PAGE_ROWS_WITH_LATENCY : PAGE_ROWS };
         uint64_t seq = query->first_seq;
         bool full;

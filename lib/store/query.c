@@ -105,8 +105,9 @@ static int list_read_of_run(List *list, Store *store, uint32_t run, const char *
 
 void store_run_clear(StoreRun *run) {
         char *const strings[] = {
-                run->name, run->label, run->job_text, run->device_path, run->model, run->serial, run->wwn, run->firmware,
-                run->transport, run->link, run->host_driver, run->scheduler, run->write_cache, run->host, run->phase_name,
+                run->name,      run->label,     run->job_text,    run->device_path, run->model,
+                run->serial,    run->wwn,       run->firmware,    run->transport,   run->link,
+                run->host,      run->scheduler, run->write_cache, run->host_driver, run->phase_name,
         };
 
         for (size_t i = 0; i < ELEMENTSOF(strings); i++)
@@ -216,9 +217,9 @@ static void clear_run(void *item) {
 }
 
 /*
- * An active run without a service was interrupted, and nobody could write that down. The lock is asked for before the rows
- * are read: a service that starts in between marks old runs before it starts new ones, while the other order
- * would show a dead service's runs as running until it has.
+ * An active run without a service was interrupted, and nobody could write that down. The lock is asked for
+ * before the rows are read: a service that starts in between marks old runs before it starts new ones, while
+ * the other order would show a dead service's runs as running until it has.
  */
 static int read_runs(Store *store, sqlite3_stmt *stmt, List *list, Error *error) {
         bool alive = store_service_is_alive(store->path);

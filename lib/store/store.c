@@ -107,7 +107,8 @@ static int resolve(const char *path, char **ret, Error *error) {
         if (stat(real, &st) < 0)
                 return error_set(error, ERROR_UNREACHABLE, errno, "cannot open %s: %m", real);
         if (!S_ISREG(st.st_mode))
-                return error_set(error, ERROR_UNREACHABLE, EBADMSG, "%s is no database: it is not a regular file", real);
+                return error_set(error, ERROR_UNREACHABLE, EBADMSG, "%s is no database: it is not a regular file",
+                                 real);
 
         *ret = TAKE_PTR(real);
         return 0;

@@ -9,11 +9,11 @@
  * While a process has a reader of a file open it must not open a writer of it: SQLite would give that
  * the reader's view of the WAL, and writes would fail with -EROFS.
  *
- * Errors of all functions: -ENOSPC (disk full), -EIO, -EBUSY (locked for 5 s), -EBADMSG (corrupt or no
- * database of plateau), -EPROTO (a schema of another version), -EACCES, -EROFS, -ENOENT; ERROR_UNREACHABLE with a
- * message. -EINVAL: what is to be written contradicts what is there (no such run or phase, a seq that is there already),
- * or is written outside of a transaction; nothing of it was written, the transaction may go on, and trying
- * again is of no use.
+ * Errors of all functions: -ENOSPC (disk full), -EIO, -EBUSY (locked for 5 s), -EBADMSG (corrupt or no database
+ * of plateau), -EPROTO (a schema of another version), -EACCES, -EROFS, -ENOENT; ERROR_UNREACHABLE with a message.
+ * -EINVAL: what is to be written contradicts what is there (no such run or phase, a seq that is there already), or
+ * is written outside of a transaction; nothing of it was written, the transaction may go on, and trying again is
+ * of no use.
  */
 
 #include <stdbool.h>
@@ -41,14 +41,17 @@ DEFINE_CLEANUP(Store *, store_close)
 #define _cleanup_store_ _cleanup_(store_closep)
 
 /*
- * The writing service holds a lock beside the file (PATH-lock, OFD lock) while it lives, whatever way it ends. A run that the file
- * calls active while nobody holds the lock was interrupted. store_service_lock() is -EBUSY if another holds it, and returns
- * the fd to keep. store_service_is_alive() takes no lock and writes nothing.
+ * The writing service holds a lock beside the file (PATH-lock, OFD lock) while it lives, whatever way it ends. A run
+ * that the file calls active while nobody holds the lock was interrupted. store_service_lock() is -EBUSY if another
+ * holds it, and returns the fd to keep. store_service_is_alive() takes no lock and writes nothing.
  */
 int store_service_lock(const char *path, Error *error);
 bool store_service_is_alive(const char *path);
 
-/* Transactions. Every write below must be inside one; after a failed write (but for -EINVAL and -ENOENT) only a rollback helps. */
+/*
+ * Transactions. Every write below must be inside one; after a failed write (but for -EINVAL and -ENOENT) only a
+ * rollback helps.
+ */
 int store_begin(Store *store, Error *error);
 int store_commit(Store *store, Error *error);
 void store_rollback(Store *store);
@@ -81,7 +84,8 @@ const char *phase_state_name(PhaseState state);
 
 int store_set_phase_state(Store *store, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns, Error *error);
 int store_insert_sample(Store *store, uint32_t run, const Sample *sample, Error *error);
-int store_insert_event(Store *store, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind, const char *detail, Error *error);
+int store_insert_event(Store *store, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
+                       const char *detail, Error *error);
 int store_set_errno(Store *store, uint32_t run, const EngineErrno *errnum, Error *error);
 
 /*
@@ -99,7 +103,9 @@ typedef struct StoreRun {
         char *label; /* or NULL */
         char *job_text;
         RunState state; /* as stored, but interrupted for an active run whose service is gone */
-        char *device_path, *model, *serial, *wwn, *firmware, *transport, *link, *host_driver, *scheduler, *write_cache; /* path set, others NULL where unknown */
+        char *device_path;
+        char *model, *serial, *wwn, *firmware; /* these and the next: NULL where unknown */
+        char *transport, *link, *host_driver, *scheduler, *write_cache;
         uint64_t size_bytes;
         uint32_t logical_block_bytes, physical_block_bytes, read_ahead_kib, nr_requests;
         char *host;
@@ -179,4 +185,5 @@ typedef struct StoreSampleQuery {
         bool with_latency;
 } StoreSampleQuery;
 typedef int (*StoreSampleHandler)(const Sample *sample, const StoreLatency *latency, void *userdata);
-int store_each_sample(Store *store, const StoreSampleQuery *query, StoreSampleHandler handler, void *userdata, Error *error);
+int store_each_sample(Store *store, const StoreSampleQuery *query, StoreSampleHandler handler, void *userdata,
+                      Error *error);

@@ -94,7 +94,8 @@ static void add_bounded(Histogram *total, const Histogram *more) {
 }
 
 /* Makes total the phase's histograms so far, with those of the sample. */
-static int sum_up_latency(Store *store, uint32_t run, const Sample *sample, Histogram total[static N_DIRECTIONS], Error *error) {
+static int sum_up_latency(Store *store, uint32_t run, const Sample *sample, Histogram total[static N_DIRECTIONS],
+                          Error *error) {
         _cleanup_reset_ sqlite3_stmt *stmt = NULL;
         int r = statement_write(store, WRITE_TOTALS_GET, &stmt, error);
         if (r < 0)
@@ -111,8 +112,8 @@ static int sum_up_latency(Store *store, uint32_t run, const Sample *sample, Hist
                 size_t length = (size_t) sqlite3_column_bytes(stmt, (int) d);
 
                 if (histogram_decode(&total[d], data, length) < 0)
-                        return error_set(error, ERROR_UNREACHABLE, EBADMSG, "%s is corrupt: histogram of phase %u of run %u",
-                                         store->path, sample->phase, run);
+                        return error_set(error, ERROR_UNREACHABLE, EBADMSG,
+                                         "%s is corrupt: histogram of phase %u of run %u", store->path, sample->phase, run);
                 add_bounded(&total[d], &sample->latency[d]);
         }
         return 0;
@@ -124,7 +125,8 @@ static void add_all(Histogram *all, const Histogram of[static N_DIRECTIONS]) {
                 histogram_add(all, &of[d]);
 }
 
-static int set_totals(Store *store, uint32_t run, const Sample *sample, const Histogram *all, const Encoded *encoded, Error *error) {
+static int set_totals(Store *store, uint32_t run, const Sample *sample, const Histogram *all, const Encoded *encoded,
+                      Error *error) {
         _cleanup_reset_ sqlite3_stmt *stmt = NULL;
         int r = statement_write(store, WRITE_TOTALS_SET, &stmt, error);
         if (r < 0)

@@ -64,7 +64,8 @@ int statement_write(Store *store, WriteKind kind, sqlite3_stmt **ret, Error *err
                 return error_set(error, ERROR_FAILED, EINVAL, "%s is written outside of a transaction", store->path);
 
         sqlite3_stmt **stmt = &store->writes[kind];
-        if (!*stmt && sqlite3_prepare_v3(store->db, write_sql[kind], -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL) != SQLITE_OK)
+        if (!*stmt &&
+            sqlite3_prepare_v3(store->db, write_sql[kind], -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL) != SQLITE_OK)
                 return store_fail(store, error, "write to");
 
         *ret = *stmt;
@@ -125,7 +126,8 @@ static int insert_run_row(Store *store, const StoreNewRun *run, Error *error) {
                 " model, serial, wwn, firmware, size_bytes, logical_block_bytes, physical_block_bytes, rotational,"
                 " transport, link, host_driver, scheduler, write_cache, read_ahead_kib, nr_requests,"
                 " host, boot_id, run_tag, seed, sample_interval_ns, planned_ns, planned_write_bytes, created_at_ns)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+                " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 &stmt, error);
         if (r < 0)
                 return r;
@@ -210,7 +212,8 @@ static int update_one(Store *store, sqlite3_stmt *stmt, uint32_t run, Error *err
         if (r < 0)
                 return r;
         if (sqlite3_changes(store->db) == 0)
-                return error_set(error, ERROR_NOT_FOUND, ENOENT, "%s has no run %u, or no such phase of it", store->path, run);
+                return error_set(error, ERROR_NOT_FOUND, ENOENT, "%s has no run %u, or no such phase of it",
+                                 store->path, run);
 
         return 0;
 }
@@ -243,8 +246,8 @@ int store_set_phase_state(Store *store, uint32_t run, uint32_t phase, PhaseState
         return update_one(store, stmt, run, error);
 }
 
-int store_insert_event(Store *store, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind, const char *detail,
-                       Error *error) {
+int store_insert_event(Store *store, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
+                       const char *detail, Error *error) {
         _cleanup_reset_ sqlite3_stmt *stmt = NULL;
         int r = statement_write(store, WRITE_EVENT, &stmt, error);
         if (r < 0)

@@ -245,7 +245,8 @@ START_TEST(events_come_in_order) {
 
         ck_assert_int_eq(store_begin(store, NULL), 0);
         for (unsigned kind = 0; kind < N_EVENT_KINDS; kind++)
-                ck_assert_int_eq(store_insert_event(store, id, 100 - (int64_t) kind, kind, (EventKind) kind, kind == 3 ? NULL : "detail", NULL), 0);
+                ck_assert_int_eq(store_insert_event(store, id, 100 - (int64_t) kind, kind, (EventKind) kind,
+                                                    kind == 3 ? NULL : "detail", NULL), 0);
         ck_assert_int_eq(store_commit(store, NULL), 0);
 
         ck_assert_int_eq(store_get_events(store, id, &events, &n, NULL), 0);
@@ -263,7 +264,14 @@ END_TEST
 START_TEST(errors_are_one_row_an_errno) {
         _cleanup_store_ Store *store = open_writer();
         uint32_t id = add_run(store);
-        EngineErrno errnum = { .errnum = EIO, .count = 1, .first_at_ns = 10, .last_at_ns = 10, .first_offset = 4096, .last_offset = 4096 };
+        EngineErrno errnum = {
+                .errnum = EIO,
+                .count = 1,
+                .first_at_ns = 10,
+                .last_at_ns = 10,
+                .first_offset = 4096,
+                .last_offset = 4096,
+        };
         EngineErrno *read;
         size_t n;
 

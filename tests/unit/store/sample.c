@@ -86,7 +86,8 @@ START_TEST(zero_second_is_a_row_of_zeros) {
         ck_assert(isnan(copy->sample.cpu_percent));
         ck_assert(isnan(copy->sample.temperature_c));
         ck_assert(!copy->latency.known);
-        ck_assert_int_eq(sql_number(store, "SELECT count(*) FROM samples WHERE cpu_percent IS NULL AND latency_p50_ns IS NULL"), 1);
+        ck_assert_int_eq(sql_number(store, "SELECT count(*) FROM samples"
+                                            " WHERE cpu_percent IS NULL AND latency_p50_ns IS NULL"), 1);
         ck_assert_int_eq(sql_number(store, "SELECT count(*) FROM latencies"), 0);
 }
 END_TEST
