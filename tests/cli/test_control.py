@@ -8,6 +8,7 @@ import signal
 import subprocess
 
 import harness
+import needs
 import pytest
 
 JOB = "[burn]\nrw=randwrite\nbs=4k\niodepth=4\ntime_based\nruntime="
@@ -79,6 +80,21 @@ def test_a_script_must_confirm(service, loop, short):
     assert harness.content_hash(device.file) == before
 
 
+def test_what_a_device_carries_is_erased_only_when_asked(service, loop, short):
+    device = loop()
+    subprocess.run(["mkswap", "-q", device.path], check=True)
+    args = ["start", short, "--device", device.path, "--confirm", device.confirm]
+    before = harness.content_hash(device.file)
+    assert "--erase-existing" in service.cli(*args, check=3).err
+    assert harness.content_hash(device.file) == before
+    service.cli(*args, "--erase-existing", "--wait")
+
+
+def test_a_device_name_that_is_no_utf8(service, short):
+    result = service.cli("start", short, "--device", "/dev/no\udcffthing", "--confirm", "x", "--json", check=6)
+    assert result.json["error"]["code"] == "not-found"
+
+
 def test_a_bad_job_is_told_before_the_service_is_asked(cli, job):
     result = cli("start", job("[a]\nrw=sideways\n"), "--device", "/dev/null", check=2)
     assert ":2: " in result.err
@@ -98,6 +114,14 @@ def test_no_service(cli, args):
     result = cli(*args, "--json", check=5)
     assert result.json["error"]["code"] == "unreachable" and "plateaud" in result.json["error"]["message"]
     assert "start it with" in cli(*args, check=5).err
+
+
+def test_a_bus_without_the_service(short):
+    needs.need_service()
+    with harness.PrivateBus() as bus:
+        cli = harness.Cli(bus)
+        for args in (["stop", "1"], ["start", short, "--device", "/dev/null", "--confirm", "x"]):
+            assert cli(*args, "--json", check=5).json["error"]["code"] == "unreachable"
 
 
 def test_start_without_a_service(cli, short):

@@ -222,7 +222,8 @@ HOSTILE = "\x1b[2J%s'\"\\<b>\u202e\x7f" + "\udcff"
 
 
 def test_hostile_strings_are_harmless(database, script):
-    s = script().run("job", HOSTILE, HOSTILE, HOSTILE).state("running").samples(1).event("error", HOSTILE)
+    s = script().run("job", HOSTILE, HOSTILE, HOSTILE, ("a\x1b[2J\u202eb", "c")).state("running").phase(0, "running")
+    s.samples(1).event("error", HOSTILE)
     cli = database.write(s.state("failed"))
     for args in (["list"], ["show", "1"], ["samples", "1"], ["watch", "1"], ["plot", "1"]):
         text = cli(*args).out
@@ -240,16 +241,17 @@ def test_a_run_without_its_service_is_interrupted(database, script):
 
 
 def test_watch_follows_a_run_to_its_end(database, script):
-    with database.living(script().run().state("running").phase(0, "running").samples(3)) as more:
+    begun = script().run().state("running").phase(0, "running").samples(2, errors=3).samples(1)
+    with database.living(begun) as more:
         process = database.cli.popen("watch", "--json")
         first = json.loads(process.stdout.readline())
         assert first["state"] == "running" and first["iops"] == 100
-        assert first["errors"] == 0 and first["in_flight"] == 32
+        assert first["errors"] == 6 and first["in_flight"] == 32
         assert first["latency_p99_ns"] == pytest.approx(50000, rel=0.01) and first["elapsed_s"] == 3
 
         more(script().samples(1, writes=200, errors=2))
         second = json.loads(process.stdout.readline())
-        assert second["iops"] == 200 and second["errors"] == 2 and second["elapsed_s"] == 4
+        assert second["iops"] == 200 and second["errors"] == 8 and second["elapsed_s"] == 4
 
         more(script().state("done"))
         last = json.loads(process.stdout.readline())
