@@ -145,7 +145,8 @@ int queue_push_phase_state(Queue *queue, uint32_t run, uint32_t phase, PhaseStat
         return 0;
 }
 
-int queue_push_event(Queue *queue, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind, const char *detail) {
+int queue_push_event(Queue *queue, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
+                     const char *detail) {
         Change *change = change_new(CHANGE_EVENT, run, at_ns, detail, strlen(detail) + 1);
         if (!change)
                 return -ENOMEM;
@@ -338,7 +339,7 @@ static int gap_write(const Change *change, Store *store, Error *error) {
         char detail[256], from[TIME_SPAN_MAX], to[TIME_SPAN_MAX];
 
         snprintf(detail, sizeof(detail),
-                 "samples %" PRIu64 " to %" PRIu64 " (%s to %s) are lost: the database could not be written for too long",
+                 "samples %" PRIu64 " to %" PRIu64 " (%s to %s) are lost: the database was not writable for too long",
                  gap->first_seq, gap->last_seq, time_format_span(gap->from_ns, from), time_format_span(gap->to_ns, to));
         return store_insert_event(store, change->run, change->at_ns, gap->to_ns, EVENT_DATABASE, detail, error);
 }

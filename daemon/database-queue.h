@@ -34,7 +34,8 @@ void queue_clear(Queue *queue);
 /* All of these copy; -ENOMEM. */
 int queue_push_run_state(Queue *queue, uint32_t run, RunState state, int64_t at_ns);
 int queue_push_phase_state(Queue *queue, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns);
-int queue_push_event(Queue *queue, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind, const char *detail);
+int queue_push_event(Queue *queue, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
+                     const char *detail);
 int queue_push_errno(Queue *queue, uint32_t run, const EngineErrno *errnum);
 
 /*
@@ -43,7 +44,7 @@ int queue_push_errno(Queue *queue, uint32_t run, const EngineErrno *errnum);
  */
 int queue_push_sample(Queue *queue, uint32_t run, const Sample *sample);
 
-/* Pins changes at the front, at least one and at most about max_bytes; returns the first of them, NULL if the queue is empty. */
+/* Pins changes at the front, one at least, about max_bytes at most. The first of them, or NULL: the queue is empty. */
 Change *queue_pin(Queue *queue, uint64_t max_bytes);
 Change *change_next_pinned(Change *change);
 void queue_settle(Queue *queue);

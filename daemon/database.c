@@ -477,7 +477,8 @@ int database_add_sample(Database *database, uint32_t run, const Sample *sample) 
         return WITH_QUEUE(database, queue_push_sample(&database->queue, run, sample));
 }
 
-int database_add_event(Database *database, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind, const char *detail) {
+int database_add_event(Database *database, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
+                       const char *detail) {
         return WITH_QUEUE(database, queue_push_event(&database->queue, run, at_ns, elapsed_ns, kind, detail));
 }
 
@@ -547,7 +548,8 @@ static void database_init_sync(Database *database) {
         pthread_condattr_destroy(&monotonic);
 }
 
-int database_new(Database **ret, sd_event *event, const char *path, DatabaseStatusHandler handler, void *userdata, Error *error) {
+int database_new(Database **ret, sd_event *event, const char *path, DatabaseStatusHandler handler, void *userdata,
+                 Error *error) {
         _cleanup_database_ Database *database = calloc(1, sizeof(*database));
         if (!database)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");

@@ -34,9 +34,10 @@ typedef void (*DatabaseStatusHandler)(Database *database, const DatabaseStatus *
  * Opens path (creating it), marks the runs that a dead service left as interrupted, and starts the thread.
  * Blocks until that is done: before the service says that it is ready.
  */
-int database_new(Database **ret, sd_event *event, const char *path, DatabaseStatusHandler handler, void *userdata, Error *error);
+int database_new(Database **ret, sd_event *event, const char *path, DatabaseStatusHandler handler, void *userdata,
+                 Error *error);
 
-/* The runs that the database held when it was opened (interrupted ones already marked), newest first; may be taken once. */
+/* The runs that the database held when it was opened (interrupted ones marked), newest first. To be taken once. */
 void database_take_runs(Database *database, StoreRun **ret, size_t *ret_n);
 
 /*
@@ -76,5 +77,6 @@ int database_when_written(Database *database, DatabaseWrittenHandler handler, vo
 int database_set_run_state(Database *database, uint32_t run, RunState state, int64_t at_ns);
 int database_set_phase_state(Database *database, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns);
 int database_add_sample(Database *database, uint32_t run, const Sample *sample);
-int database_add_event(Database *database, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind, const char *detail);
+int database_add_event(Database *database, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
+                       const char *detail);
 int database_set_errno(Database *database, uint32_t run, const EngineErrno *errnum);

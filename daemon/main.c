@@ -50,7 +50,8 @@ static void print_help(void) {
 
 static int parse_bus(const char *value, bool *ret_session, Error *error) {
         if (strcmp(value, "system") != 0 && strcmp(value, "session") != 0)
-                return error_set(error, ERROR_USAGE, EINVAL, "there is no bus '%s': expected 'system' or 'session'", value);
+                return error_set(error, ERROR_USAGE, EINVAL, "there is no bus '%s': expected 'system' or 'session'",
+                                 value);
         *ret_session = strcmp(value, "session") == 0;
         return 0;
 }
@@ -93,7 +94,8 @@ static int parse_options(int argc, char **argv, Options *ret, Error *error) {
                 }
 
         if (optind < argc)
-                return error_set(error, ERROR_USAGE, EINVAL, "'%s' is too much: there are only options; see plateaud --help", argv[optind]);
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "'%s' is too much: there are only options; see plateaud --help", argv[optind]);
         int r = parse_bus(bus, &ret->session, error);
         return r < 0 ? r : 1;
 }
@@ -158,7 +160,8 @@ static int service_watch(Service *service) {
         if (r >= 0)
                 r = sd_event_add_signal(service->event, NULL, SIGINT, on_signal, service);
         if (r >= 0)
-                r = sd_event_add_time_relative(service->event, &service->status_timer, CLOCK_MONOTONIC, 0, 0, on_status_timer, service);
+                r = sd_event_add_time_relative(service->event, &service->status_timer, CLOCK_MONOTONIC, 0, 0,
+                                               on_status_timer, service);
         if (r >= 0)
                 r = sd_event_set_watchdog(service->event, true);
         return r;
@@ -175,7 +178,8 @@ static int service_begin(Service *service, const Options *options, Error *error)
         if (r >= 0)
                 r = manager_new(&service->manager, service->event, options->state_directory, error);
         if (r >= 0)
-                r = manager_bus_new(&service->bus, service->manager, service->event, options->session, on_bus_lost, service, error);
+                r = manager_bus_new(&service->bus, service->manager, service->event, options->session, on_bus_lost,
+                                    service, error);
         if (r < 0)
                 return r;
 

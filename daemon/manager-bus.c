@@ -71,7 +71,8 @@ static int read_option(sd_bus_message *call, StartArguments *ret, Error *error) 
                 return sd_bus_message_read(call, "v", "b", &ret->erase_existing);
         if (strcmp(name, "label") == 0)
                 return sd_bus_message_read(call, "v", "s", &ret->label);
-        return error_set(error, ERROR_USAGE, EINVAL, "there is no start option '%s': expected 'erase-existing' or 'label'", name);
+        return error_set(error, ERROR_USAGE, EINVAL,
+                         "there is no start option '%s': expected 'erase-existing' or 'label'", name);
 }
 
 static int read_options(sd_bus_message *call, StartArguments *ret, Error *error) {
@@ -97,7 +98,8 @@ static int read_start_arguments(sd_bus_message *call, StartArguments *ret, Error
                 r = sd_bus_message_read_strv(call, &ret->confirmations);
         if (r >= 0)
                 r = read_options(call, ret, error);
-        return r < 0 ? error_set(error, ERROR_USAGE, -r, "the arguments of StartRuns cannot be read: %s", strerror(-r)) : 0;
+        return r < 0 ? error_set(error, ERROR_USAGE, -r, "the arguments of StartRuns cannot be read: %s",
+                                 strerror(-r)) : 0;
 }
 
 static int reply_run_ids(sd_bus_message *call, const uint32_t *ids, size_t n) {
@@ -189,8 +191,8 @@ static int method_list_runs(sd_bus_message *call, void *userdata, sd_bus_error *
         return r;
 }
 
-static int append_version(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
-                          void *userdata, sd_bus_error *ret_error) {
+static int append_version(sd_bus *bus, const char *path, const char *interface, const char *property,
+                          sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         return sd_bus_message_append(reply, "s", PLATEAU_VERSION);
 }
 
@@ -207,8 +209,8 @@ static int append_database_state(sd_bus *bus, const char *path, const char *inte
         return bus_append_text(reply, manager_database_state(self->manager, state));
 }
 
-static int append_n_running(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
-                            void *userdata, sd_bus_error *ret_error) {
+static int append_n_running(sd_bus *bus, const char *path, const char *interface, const char *property,
+                            sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         ManagerBus *self = userdata;
         return sd_bus_message_append(reply, "u", manager_n_running(self->manager));
 }
@@ -251,7 +253,8 @@ static int manager_bus_connect(ManagerBus *self, sd_event *event, bool session, 
         if (r >= 0)
                 r = sd_bus_get_unique_name(self->bus, &unique);
         if (r < 0)
-                return error_set(error, ERROR_UNREACHABLE, -r, "the %s bus cannot be reached: %s; is it running?", which, strerror(-r));
+                return error_set(error, ERROR_UNREACHABLE, -r, "the %s bus cannot be reached: %s; is it running?",
+                                 which, strerror(-r));
         return 0;
 }
 
@@ -272,7 +275,8 @@ static int manager_bus_take_name(ManagerBus *self, Error *error) {
         int r = sd_bus_request_name(self->bus, BUS_NAME, 0);
 
         if (r == -EEXIST || r == -EALREADY)
-                return error_set(error, ERROR_FAILED, EEXIST, "another plateaud is on this bus: the name " BUS_NAME " is taken");
+                return error_set(error, ERROR_FAILED, EEXIST,
+                                 "another plateaud is on this bus: the name " BUS_NAME " is taken");
         if (r == -EACCES || r == -EPERM)
                 return error_set(error, ERROR_NOT_PERMITTED, -r,
                                  "the bus does not allow this user to own " BUS_NAME ": is its policy file installed?");
@@ -281,8 +285,8 @@ static int manager_bus_take_name(ManagerBus *self, Error *error) {
         return 0;
 }
 
-int manager_bus_new(ManagerBus **ret, Manager *manager, sd_event *event, bool session, ManagerBusLostHandler lost, void *userdata,
-                    Error *error) {
+int manager_bus_new(ManagerBus **ret, Manager *manager, sd_event *event, bool session, ManagerBusLostHandler lost,
+                    void *userdata, Error *error) {
         _cleanup_manager_bus_ ManagerBus *self = calloc(1, sizeof(*self));
         if (!self)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");

@@ -68,7 +68,8 @@ static void on_database_status(Database *database, const DatabaseStatus *status,
                 if (!run_has_worker(manager->runs[i]))
                         continue;
                 if (status->error < 0)
-                        run_record(manager->runs[i], EVENT_DATABASE, "cannot be written, samples wait: %s", status->message);
+                        run_record(manager->runs[i], EVENT_DATABASE, "cannot be written, samples wait: %s",
+                                   status->message);
                 else
                         run_record(manager->runs[i], EVENT_DATABASE, "is written again");
         }
@@ -192,8 +193,8 @@ static int on_stop_timer(sd_event_source *source, uint64_t usec, void *userdata)
 
         for (size_t i = 0; i < manager->n_runs; i++)
                 if (run_has_worker(manager->runs[i])) {
-                        log_warning("run %" PRIu32 " on %s does not stop, it is left to itself", run_id(manager->runs[i]),
-                                    run_device_path(manager->runs[i]));
+                        log_warning("run %" PRIu32 " on %s does not stop, it is left to itself",
+                                    run_id(manager->runs[i]), run_device_path(manager->runs[i]));
                         run_abandon(manager->runs[i]);
                 }
         return 0;
@@ -217,8 +218,8 @@ void manager_stop(Manager *manager, ManagerStoppedHandler handler, void *userdat
         for (size_t i = 0; i < manager->n_runs; i++)
                 run_interrupt(manager->runs[i]);
 
-        int r = sd_event_add_time_relative(manager->event, &manager->stop_timer, CLOCK_MONOTONIC, STOP_USEC, 0, on_stop_timer,
-                                           manager);
+        int r = sd_event_add_time_relative(manager->event, &manager->stop_timer, CLOCK_MONOTONIC, STOP_USEC, 0,
+                                           on_stop_timer, manager);
         if (r < 0)
                 on_stop_timer(NULL, 0, manager);
         manager_check_stopped(manager);
@@ -272,7 +273,8 @@ static int manager_open(Manager *manager, const char *state_directory, Error *er
         if (manager->lock_fd < 0)
                 return manager->lock_fd;
 
-        int r = database_new(&manager->database, manager->event, manager->database_path, on_database_status, manager, error);
+        int r = database_new(&manager->database, manager->event, manager->database_path, on_database_status, manager,
+                             error);
         if (r < 0)
                 return r;
 

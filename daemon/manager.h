@@ -46,7 +46,8 @@ typedef struct StartParameters {
 typedef void (*StartHandler)(const uint32_t *ids, size_t n, const Error *error, void *userdata);
 
 /* All devices or none. On a negative return the handler is not called. */
-int manager_start_runs(Manager *manager, const StartParameters *parameters, StartHandler handler, void *userdata, Error *error);
+int manager_start_runs(Manager *manager, const StartParameters *parameters, StartHandler handler, void *userdata,
+                       Error *error);
 
 /* By number, or "last": ERROR_NOT_FOUND, ERROR_USAGE. */
 int manager_find_run(Manager *manager, const char *which, Run **ret, Error *error);

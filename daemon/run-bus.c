@@ -22,8 +22,8 @@ const char *run_bus_path(const Run *run, char buf[static RUN_BUS_PATH_MAX]) {
 
 /* --- properties --- */
 
-static int append_text(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
-                       void *userdata, sd_bus_error *ret_error) {
+static int append_text(sd_bus *bus, const char *path, const char *interface, const char *property,
+                       sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         static const struct {
                 const char *property;
                 const char *(*get)(const Run *run);
@@ -43,13 +43,13 @@ static int append_id(sd_bus *bus, const char *path, const char *interface, const
         return sd_bus_message_append(reply, "u", run_id(userdata));
 }
 
-static int append_state(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
-                        void *userdata, sd_bus_error *ret_error) {
+static int append_state(sd_bus *bus, const char *path, const char *interface, const char *property,
+                        sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         return sd_bus_message_append(reply, "s", run_state_name(run_state(userdata)));
 }
 
-static int append_size(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
-                       void *userdata, sd_bus_error *ret_error) {
+static int append_size(sd_bus *bus, const char *path, const char *interface, const char *property,
+                       sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         return sd_bus_message_append(reply, "t", run_size_bytes(userdata));
 }
 
@@ -58,18 +58,18 @@ static int append_phase_index(sd_bus *bus, const char *path, const char *interfa
         return sd_bus_message_append(reply, "u", run_phase_index(userdata));
 }
 
-static int append_elapsed(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
-                          void *userdata, sd_bus_error *ret_error) {
+static int append_elapsed(sd_bus *bus, const char *path, const char *interface, const char *property,
+                          sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         return sd_bus_message_append(reply, "t", run_progress(userdata).elapsed_ns);
 }
 
-static int append_planned(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
-                          void *userdata, sd_bus_error *ret_error) {
+static int append_planned(sd_bus *bus, const char *path, const char *interface, const char *property,
+                          sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         return sd_bus_message_append(reply, "t", run_planned_ns(userdata));
 }
 
-static int append_iops(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
-                       void *userdata, sd_bus_error *ret_error) {
+static int append_iops(sd_bus *bus, const char *path, const char *interface, const char *property,
+                       sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         return sd_bus_message_append(reply, "d", run_progress(userdata).iops);
 }
 
@@ -78,13 +78,13 @@ static int append_in_flight(sd_bus *bus, const char *path, const char *interface
         return sd_bus_message_append(reply, "u", run_progress(userdata).in_flight);
 }
 
-static int append_oldest(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
-                         void *userdata, sd_bus_error *ret_error) {
+static int append_oldest(sd_bus *bus, const char *path, const char *interface, const char *property,
+                         sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         return sd_bus_message_append(reply, "t", run_progress(userdata).oldest_ns);
 }
 
-static int append_notices(sd_bus *bus, const char *path, const char *interface, const char *property, sd_bus_message *reply,
-                          void *userdata, sd_bus_error *ret_error) {
+static int append_notices(sd_bus *bus, const char *path, const char *interface, const char *property,
+                          sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         int r = sd_bus_message_open_container(reply, 'a', "s");
 
         for (const char *const *notice = run_notices(userdata); r >= 0 && *notice; notice++)
@@ -194,7 +194,8 @@ static int list_runs(sd_bus *bus, const char *prefix, void *userdata, char ***re
 }
 
 int run_bus_add(sd_bus *bus, Manager *manager) {
-        int r = sd_bus_add_fallback_vtable(bus, NULL, BUS_PATH "/run", BUS_RUN_INTERFACE, run_vtable, find_run, manager);
+        int r = sd_bus_add_fallback_vtable(bus, NULL, BUS_PATH "/run", BUS_RUN_INTERFACE, run_vtable, find_run,
+                                           manager);
         if (r < 0)
                 return r;
         return sd_bus_add_node_enumerator(bus, NULL, BUS_PATH "/run", list_runs, manager);

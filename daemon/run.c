@@ -202,7 +202,8 @@ static void run_end_as_told(Run *run) {
                 run_record(run, EVENT_OUTAGE, "the service was stopped");
                 state = RUN_INTERRUPTED;
         } else
-                run_record(run, endings[run->outcome].kind, "%s%s%s", run_state_name(state), *detail ? ": " : "", detail);
+                run_record(run, endings[run->outcome].kind, "%s%s%s", run_state_name(state), *detail ? ": " : "",
+                           detail);
 
         if (!run_set_state(run, state))
                 run_set_state(run, RUN_FAILED);
@@ -255,7 +256,8 @@ void run_end(Run *run, const WorkerEnd *end) {
 static int run_send(Run *run, MessageType type, Error *error) {
         int r = worker_process_send(run->worker, &(Message){ .type = type });
         if (r < 0)
-                return error_set(error, ERROR_FAILED, -r, "run %" PRIu32 ": its worker cannot be told: %s", run->id, strerror(-r));
+                return error_set(error, ERROR_FAILED, -r, "run %" PRIu32 ": its worker cannot be told: %s", run->id,
+                                 strerror(-r));
         return 0;
 }
 
@@ -267,7 +269,7 @@ void run_go(Run *run, WorkerProcess *worker, uint64_t run_tag, uint64_t seed) {
 
         int r = worker_process_send(worker, &go);
         if (r < 0)
-                log_warning("run %" PRIu32 ": cannot tell its worker to go: %s", run->id, strerror(-r)); /* its end will tell why */
+                log_warning("run %" PRIu32 ": cannot tell its worker to go: %s", run->id, strerror(-r));
 }
 
 int run_pause(Run *run, Error *error) {

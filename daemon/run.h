@@ -36,7 +36,7 @@ typedef struct RunProgress {
 /* From the database. stored is taken apart: its strings move. */
 int run_new_stored(Run **ret, Database *database, const RunObserver *observer, void *userdata, StoreRun *stored);
 
-/* Queued, as just inserted under id. Copies what it needs. notices are taken over (NULL-terminated, or NULL) on success. */
+/* Queued, as just inserted under id. Copies what it needs; takes notices (NULL-terminated, or NULL) over on success. */
 int run_new(Run **ret, Database *database, const RunObserver *observer, void *userdata, uint32_t id,
             const StoreNewRun *inserted, char **notices);
 Run *run_free(Run *run);

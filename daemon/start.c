@@ -134,7 +134,8 @@ static void start_refuse_rows(Start *start, const uint32_t *ids, size_t n, const
 static int start_make_run(Start *start, Target *target, const StoreNewRun *inserted, uint32_t id) {
         _cleanup_run_ Run *run = NULL;
 
-        int r = run_new(&run, start->manager->database, &manager_run_observer, start->manager, id, inserted, target->notices);
+        int r = run_new(&run, start->manager->database, &manager_run_observer, start->manager, id, inserted,
+                        target->notices);
         if (r < 0)
                 return r;
         target->notices = NULL;
@@ -151,7 +152,8 @@ static void start_make_runs(Start *start, const uint32_t *ids, size_t n) {
                 int r = start_make_run(start, start->targets + i, start->runs + i, ids[i]);
                 if (r < 0) {
                         _cleanup_error_ Error error = ERROR_INIT;
-                        error_set(&error, ERROR_FAILED, -r, "run %" PRIu32 " cannot be started: %s", ids[i], strerror(-r));
+                        error_set(&error, ERROR_FAILED, -r, "run %" PRIu32 " cannot be started: %s", ids[i],
+                                  strerror(-r));
                         log_error("%s", error_message(&error));
                         start_refuse_rows(start, ids + i, 1, &error);
                 }
@@ -199,7 +201,8 @@ static int start_insert(Start *start, Error *error) {
                         .host = start->manager->host,
                 };
 
-        int r = database_insert_runs(start->manager->database, start->runs, start->n_targets, on_inserted, on_released, start);
+        int r = database_insert_runs(start->manager->database, start->runs, start->n_targets, on_inserted, on_released,
+                                     start);
         if (r < 0)
                 return error_set(error, ERROR_FAILED, -r, "the database cannot be asked: %s", strerror(-r));
         return 0;
@@ -356,9 +359,11 @@ static void on_ended(WorkerProcess *worker, const WorkerEnd *end, void *userdata
 
         target->worker = NULL;
         if (end->fault)
-                error_set(&target->error, ERROR_FAILED, EPROTO, "%s: its worker was killed: %s", target->path, end->fault);
+                error_set(&target->error, ERROR_FAILED, EPROTO, "%s: its worker was killed: %s", target->path,
+                          end->fault);
         else if (end->exited)
-                error_set(&target->error, ERROR_FAILED, EPROTO, "%s: its worker ended without an answer, with exit status %d",
+                error_set(&target->error, ERROR_FAILED, EPROTO,
+                          "%s: its worker ended without an answer, with exit status %d",
                           target->path, end->status);
         else
                 error_set(&target->error, ERROR_FAILED, EPROTO, "%s: its worker was killed by signal %d", target->path,
@@ -379,7 +384,8 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
                 Target *target = start->targets + i;
                 if (target->state != TARGET_OPENING)
                         continue;
-                error_set(&target->error, ERROR_FAILED, ETIMEDOUT, "%s: the device did not answer within %u s", target->path,
+                error_set(&target->error, ERROR_FAILED, ETIMEDOUT, "%s: the device did not answer within %u s",
+                          target->path,
                           (unsigned) (OPEN_USEC / USEC_PER_SEC));
                 target->state = TARGET_FAILED;
                 log_warning("%s", error_message(&target->error));
@@ -412,7 +418,8 @@ static int start_check_free(Start *start, const char *path, dev_t device, Error 
 
         for (size_t i = 0; i < start->n_targets; i++)
                 if (target_is(start->targets + i, path, device))
-                        return error_set(error, ERROR_REFUSED, EBUSY, "%s is the same device as %s: each can be named once only",
+                        return error_set(error, ERROR_REFUSED, EBUSY,
+                                         "%s is the same device as %s: each can be named once only",
                                          path, start->targets[i].path);
 
         for (size_t i = 0; i < manager->n_runs && device != 0; i++)
@@ -423,7 +430,8 @@ static int start_check_free(Start *start, const char *path, dev_t device, Error 
         for (Start *other = manager->starts; other; other = other->next)
                 for (size_t i = 0; other != start && i < other->n_targets; i++)
                         if (target_is(other->targets + i, path, device))
-                                return error_set(error, ERROR_REFUSED, EBUSY, "%s is in use: another run is just being started on it",
+                                return error_set(error, ERROR_REFUSED, EBUSY,
+                                                 "%s is in use: another run is just being started on it",
                                                  path);
         return 0;
 }
@@ -468,7 +476,8 @@ static int target_open(Target *target, const StartParameters *parameters, Error 
 
         r = worker_process_send(target->worker, &open);
         if (r < 0)
-                return error_set(error, ERROR_FAILED, -r, "%s: its worker cannot be told: %s", target->path, strerror(-r));
+                return error_set(error, ERROR_FAILED, -r, "%s: its worker cannot be told: %s", target->path,
+                                 strerror(-r));
         return 0;
 }
 
@@ -484,7 +493,8 @@ static int start_prepare(Start *start, const StartParameters *parameters, Error 
         if (n == 0)
                 return error_set(error, ERROR_USAGE, EINVAL, "no device is named");
         if (n > N_DEVICES_MAX)
-                return error_set(error, ERROR_USAGE, E2BIG, "%zu devices at once: at most %d are possible", n, N_DEVICES_MAX);
+                return error_set(error, ERROR_USAGE, E2BIG, "%zu devices at once: at most %d are possible", n,
+                                 N_DEVICES_MAX);
 
         start->targets = calloc(n, sizeof(*start->targets));
         if (parameters->label)
@@ -497,7 +507,8 @@ static int start_prepare(Start *start, const StartParameters *parameters, Error 
         return r;
 }
 
-int manager_start_runs(Manager *manager, const StartParameters *parameters, StartHandler handler, void *userdata, Error *error) {
+int manager_start_runs(Manager *manager, const StartParameters *parameters, StartHandler handler, void *userdata,
+                       Error *error) {
         _cleanup_(start_freep) Start *start = calloc(1, sizeof(*start));
         if (!start)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
@@ -512,7 +523,8 @@ int manager_start_runs(Manager *manager, const StartParameters *parameters, Star
         if (r < 0)
                 return r;
 
-        r = sd_event_add_time_relative(manager->event, &start->deadline, CLOCK_MONOTONIC, OPEN_USEC, 0, on_deadline, start);
+        r = sd_event_add_time_relative(manager->event, &start->deadline, CLOCK_MONOTONIC, OPEN_USEC, 0, on_deadline,
+                                       start);
         if (r < 0)
                 return error_set(error, ERROR_FAILED, -r, "cannot watch the time: %s", strerror(-r));
 

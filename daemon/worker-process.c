@@ -113,7 +113,8 @@ static int spawn_attributes(posix_spawnattr_t *attributes) {
         if (r == 0)
                 r = posix_spawnattr_setsigdefault(attributes, &all);
         if (r == 0)
-                r = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+                r = posix_spawnattr_setflags(attributes,
+                                             POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
         return -r;
 }
 
@@ -234,7 +235,7 @@ static int worker_process_handle(WorkerProcess *worker, Message *message) {
         return r;
 }
 
-/* False once there is nothing more to be read: the link is closed, or the worker was abandoned meanwhile and is gone. */
+/* False once there is nothing more to be read: the link is closed, or the worker was abandoned meanwhile, so gone. */
 static bool worker_process_read(WorkerProcess *worker, unsigned n_messages) {
         for (unsigned i = 0; i < n_messages; i++) {
                 _cleanup_message_ Message message = {};
@@ -310,7 +311,8 @@ static int worker_process_attach(WorkerProcess *worker, sd_event *event) {
         return r;
 }
 
-int worker_process_new(WorkerProcess **ret, sd_event *event, const WorkerHandlers *handlers, void *userdata, Error *error) {
+int worker_process_new(WorkerProcess **ret, sd_event *event, const WorkerHandlers *handlers, void *userdata,
+                       Error *error) {
         _cleanup_(worker_process_freep) WorkerProcess *worker = calloc(1, sizeof(*worker));
         char path[PATH_MAX];
         int pair[2];
@@ -322,7 +324,8 @@ int worker_process_new(WorkerProcess **ret, sd_event *event, const WorkerHandler
 
         int r = worker_path(path, sizeof(path));
         if (r < 0)
-                return error_set(error, ERROR_FAILED, -r, "%s: %s: plateau is not installed completely", path, strerror(-r));
+                return error_set(error, ERROR_FAILED, -r, "%s: %s: plateau is not installed completely", path,
+                                 strerror(-r));
 
         if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0)
                 return error_set(error, ERROR_FAILED, errno, "cannot make a socket for a worker: %m");
@@ -350,8 +353,3 @@ void worker_process_set_handlers(WorkerProcess *worker, const WorkerHandlers *ha
         worker->handlers = handlers;
         worker->userdata = userdata;
 }
-
-pid_t worker_process_pid(const WorkerProcess *worker) {
-        return worker->pid;
-}
-

@@ -7,7 +7,6 @@
  * dies, and ends by itself then.
  */
 
-#include <sys/types.h>
 #include <systemd/sd-event.h>
 
 #include "wire/link.h"
@@ -22,7 +21,7 @@ typedef struct WorkerEnd {
 } WorkerEnd;
 
 typedef struct WorkerHandlers {
-        /* A message; the handler may move things out of it. A negative return: it is nonsense, so the worker is killed. */
+        /* A message; the handler may move things out of it. Negative: it is nonsense, so the worker is killed. */
         int (*message)(WorkerProcess *worker, Message *message, void *userdata);
 
         /* After the last message, once: it has ended, or is given up. The worker is freed after this. */
@@ -30,12 +29,11 @@ typedef struct WorkerHandlers {
 } WorkerHandlers;
 
 /* Starts one. handlers is static data. ERROR_FAILED if there is no program or process to be had. */
-int worker_process_new(WorkerProcess **ret, sd_event *event, const WorkerHandlers *handlers, void *userdata, Error *error);
+int worker_process_new(WorkerProcess **ret, sd_event *event, const WorkerHandlers *handlers, void *userdata,
+                       Error *error);
 
 /* From the next message on, another one is told. */
 void worker_process_set_handlers(WorkerProcess *worker, const WorkerHandlers *handlers, void *userdata);
-
-pid_t worker_process_pid(const WorkerProcess *worker);
 
 /* 0; -EPIPE if it is gone; -ENOBUFS if it has not listened for long. */
 int worker_process_send(WorkerProcess *worker, const Message *message);

@@ -10,7 +10,9 @@ import time
 
 import pytest
 from harness import PrivateBus, is_gone, scratch_path, sysfs_stat_since, wait_for
-from service_bus import BusError, LONG_JOB, MANAGER, ROOT, Service, event_kinds, events, rows, short_job, state_in_database
+from service_bus import (
+    LONG_JOB, MANAGER, ROOT, BusError, Service, event_kinds, events, rows, short_job, state_in_database,
+)  # fmt: skip
 
 DEADLINE_OF_STOP_S = 20  # 8 s for workers and 10 s for the database, at the very worst
 
@@ -47,7 +49,8 @@ def test_state_directory_may_come_from_systemd(make_service):
     service = make_service(start=False)
     state = scratch_path("systemd") / "state"
     # The bus is the environment's too; the address is of no bus, so it ends after the directory was made.
-    done = run_plateaud(service, env={"STATE_DIRECTORY": str(state), "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"})
+    no_bus = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"}
+    done = run_plateaud(service, env={"STATE_DIRECTORY": str(state), **no_bus})
     assert done.returncode == 5
     assert (state / "plateau.db").exists()
 
@@ -100,7 +103,8 @@ def test_status_tells_runs_and_speed(own_service, loop):
     bus = Service(own_service)
     bus.start(LONG_JOB, loop(), loop())
     own_service.wait_notification("STATUS=2 runs, ")
-    wait_for(lambda: [s for s in own_service.read_notifications() if re.fullmatch(r"STATUS=2 runs, [\d.]+[kM] IOPS", s)])
+    speed = re.compile(r"STATUS=2 runs, [\d.]+[kM] IOPS")
+    wait_for(lambda: [line for line in own_service.read_notifications() if speed.fullmatch(line)])
 
 
 def test_status_is_told_once_a_second_at_most(own_service, loop):

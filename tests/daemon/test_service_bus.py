@@ -4,7 +4,8 @@
 import pytest
 from harness import content_hash, wait_for
 from service_bus import (
-    LONG_JOB, MANAGER, NOBODY, ROOT, RUN, BusError, Monitor, Service, event_kinds, events, rows, short_job, state_in_database,
+    LONG_JOB, MANAGER, NOBODY, ROOT, RUN, BusError, Monitor, Service, event_kinds, events, rows, short_job,
+    state_in_database,
 )  # fmt: skip
 
 
@@ -240,7 +241,12 @@ def test_new_objects_are_announced(service, bus, loop):
     with Monitor(service) as monitor:
         (run,) = bus.start(short_job(), loop())
         path = f"{ROOT}/run/{run}"
-        wait_for(lambda: [d for m, _, d in list(monitor.seen) if m == "InterfacesAdded" and d[0] == path and RUN in d[1]])
+
+        def announced():
+            added = [data for member, _, data in list(monitor.seen) if member == "InterfacesAdded"]
+            return [data for data in added if data[0] == path and RUN in data[1]]
+
+        wait_for(announced)
         bus.wait_state(run, "done")
 
 

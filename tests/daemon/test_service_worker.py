@@ -68,9 +68,9 @@ def test_bad_beginning_starts_nothing(start, what, message):
 
 @pytest.mark.parametrize(
     "what",
-    ("seq-again", "seq-skips", "time-goes-back", "time-is-not-the-sum", "counts-too-large", "other-phase", "phase-again",
-     "phase-unknown", "ends-other-phase", "sample-between-phases", "started-again", "report-again", "resumed-unpaused",
-     "many-events", "garbage", "talks-after-the-end", "unknown-type"),
+    ("seq-again", "seq-skips", "time-goes-back", "time-is-not-the-sum", "counts-too-large", "other-phase",
+     "phase-again", "phase-unknown", "ends-other-phase", "sample-between-phases", "started-again",
+     "report-again", "resumed-unpaused", "many-events", "garbage", "talks-after-the-end", "unknown-type"),
 )  # fmt: skip
 def test_nonsense_fails_the_run(start, what):
     service, bus, run = start(what)

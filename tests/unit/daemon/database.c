@@ -46,11 +46,21 @@ static void on_written(void *userdata) {
         fixture.n_written++;
 }
 
+static void open_database(void) {
+        int r = database_new(&fixture.database, fixture.event, fixture.scratch.path, on_status, NULL, NULL);
+        ck_assert_int_eq(r, 0);
+}
+
+static void request_one(void) {
+        int r = database_insert_runs(fixture.database, &fixture.scratch.run, 1, on_answer, on_release, NULL);
+        ck_assert_int_eq(r, 0);
+}
+
 static void setup(void) {
         fixture = (Fixture){};
         scratch_setup(&fixture.scratch);
         ck_assert_int_ge(sd_event_new(&fixture.event), 0);
-        ck_assert_int_eq(database_new(&fixture.database, fixture.event, fixture.scratch.path, on_status, NULL, NULL), 0);
+        open_database();
 }
 
 static void teardown(void) {
@@ -71,7 +81,7 @@ static void await(const unsigned *counter, unsigned n) {
 
 static uint32_t insert_one(void) {
         fixture.n_answers = fixture.n_releases = 0;
-        ck_assert_int_eq(database_insert_runs(fixture.database, &fixture.scratch.run, 1, on_answer, on_release, NULL), 0);
+        request_one();
         await(&fixture.n_releases, 1);
         ck_assert_uint_eq(fixture.n_answers, 1);
         ck_assert_int_eq(fixture.answer, ERROR_NONE);
@@ -207,7 +217,7 @@ END_TEST
 START_TEST(test_new_runs_fail_if_the_database_is_blocked) {
         Store *other = block_database();
 
-        ck_assert_int_eq(database_insert_runs(fixture.database, &fixture.scratch.run, 1, on_answer, on_release, NULL), 0);
+        request_one();
         await(&fixture.n_releases, 1);
         ck_assert_uint_eq(fixture.n_answers, 1);
         ck_assert_int_eq(fixture.answer, ERROR_UNREACHABLE);
@@ -255,7 +265,7 @@ START_TEST(test_active_runs_are_interrupted_at_the_beginning) {
 
         StoreRun *found;
         size_t n;
-        ck_assert_int_eq(database_new(&fixture.database, fixture.event, fixture.scratch.path, on_status, NULL, NULL), 0);
+        open_database();
         database_take_runs(fixture.database, &found, &n);
         ck_assert_uint_eq(n, 1);
         ck_assert_int_eq(found[0].state, RUN_INTERRUPTED);
