@@ -120,7 +120,8 @@ bool value_axis_tick(const ValueAxis *axis, unsigned row, double *ret_value) {
         if (!axis->log_scale) {
                 if (row % axis->rows_per_step != 0)
                         return false;
-                *ret_value = row / axis->rows_per_step * axis->step;
+                unsigned n_steps = row / axis->rows_per_step;
+                *ret_value = n_steps * axis->step;
                 return true;
         }
 

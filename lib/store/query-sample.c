@@ -23,7 +23,8 @@ typedef struct Row {
         void *histogram[N_DIRECTIONS];
         size_t histogram_length[N_DIRECTIONS];
 } Row;
-static_assert(offsetof(Sample, latency) + sizeof(((Sample *) NULL)->latency) == sizeof(Sample));
+static_assert(offsetof(Sample, latency) + sizeof(((Sample *) NULL)->latency) == sizeof(Sample),
+              "the histograms are a sample's last member");
 
 typedef struct Page {
         Row *rows;

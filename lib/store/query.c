@@ -18,7 +18,7 @@ static const char *const phase_state_names[] = {
         [PHASE_DONE] = "done",
         [PHASE_STOPPED] = "stopped",
 };
-static_assert(ELEMENTSOF(phase_state_names) == N_PHASE_STATES);
+static_assert(ELEMENTSOF(phase_state_names) == N_PHASE_STATES, "a name for each state");
 
 const char *phase_state_name(PhaseState state) {
         return (unsigned) state < N_PHASE_STATES ? phase_state_names[state] : NULL;
