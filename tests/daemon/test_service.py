@@ -252,16 +252,23 @@ def test_killed_worker_interrupts_its_run_only(own_service, loop):
     assert bus.get(ROOT, MANAGER, "NRunning") == 1
 
 
-def test_worker_inherits_nothing_but_its_socket(own_service, loop):
-    bus = Service(own_service)
+def test_worker_inherits_nothing_but_its_socket(make_service, loop):
+    service = make_service(start=False)
+    # A careless parent leaves a descriptor open that would stay open through exec.
+    careless = scratch_path("careless") / "plateaud"
+    careless.write_text(f'#!/bin/sh\nexec 9</dev/zero\nexec {service.program} "$@"\n')
+    careless.chmod(0o755)
+    service.program = careless
+    service.start()
+    bus = Service(service)
     (run,) = bus.start(LONG_JOB, loop())
     bus.wait_samples(run, 1)
-    (worker,) = own_service.workers()
+    (worker,) = service.workers()
     links = {int(fd): os.readlink(f"/proc/{worker}/fd/{fd}") for fd in os.listdir(f"/proc/{worker}/fd")}
     assert links[0] == "/dev/null"
     assert links[3].startswith("socket:")
     assert [link for fd, link in links.items() if fd != 3 and link.startswith("socket:")] == []
-    assert [link for link in links.values() if "plateau.db" in link] == []
+    assert [link for link in links.values() if "plateau.db" in link or link == "/dev/zero"] == []
     environment = open(f"/proc/{worker}/environ").read().split("\0")
     assert [e for e in environment if e.startswith(("NOTIFY_SOCKET", "WATCHDOG_", "DBUS_"))] == []
     assert os.getsid(worker) == worker  # the terminal's Ctrl-C is for the service
