@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/wait.h>
 
 #include "fixture.h"
 
@@ -107,6 +108,15 @@ START_TEST(damaged_page_is_told) {
 }
 END_TEST
 
+static bool may_mount(void) {
+        int status;
+        pid_t pid = fork();
+
+        if (pid == 0)
+                _exit(unshare(CLONE_NEWNS) == 0 && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 ? 0 : 1);
+        return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
 static Suite *fault_suite(void) {
         Suite *suite = suite_create("fault");
         TCase *tcase = store_case("fault");
@@ -114,10 +124,10 @@ static Suite *fault_suite(void) {
         tcase_add_test(tcase, locked_database_is_busy);
         tcase_add_test(tcase, damaged_histogram_is_told);
         tcase_add_test(tcase, damaged_page_is_told);
-        if (geteuid() == 0)
+        if (may_mount())
                 tcase_add_test(tcase, full_disk_is_told_and_got_over);
         else
-                puts("# not root: a full disk is not tested");
+                puts("# may not mount: a full disk is not tested");
         suite_add_tcase(suite, tcase);
         return suite;
 }
