@@ -267,7 +267,7 @@ static void driver_run_phase(Driver *driver, unsigned index) {
         const DriverConfig *config = &driver->config;
 
         reporter_phase(config->reporter, index, PHASE_MARK_STARTED, driver->sampler.elapsed_ns);
-        sampler_begin_phase(&driver->sampler, index, time_monotonic_ns());
+        sampler_begin_phase(&driver->sampler, index, config->plan->phases[index].runtime_ns, time_monotonic_ns());
         int r = engine_start_phase(config->engine, index);
         if (r < 0) {
                 driver_end(driver, OUTCOME_FAILED, "cannot start phase %u: %s", index, strerror(-r));

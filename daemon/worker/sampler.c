@@ -18,8 +18,9 @@ void sampler_done(Sampler *sampler) {
         host_cpu_done(&sampler->cpu);
 }
 
-void sampler_begin_phase(Sampler *sampler, uint32_t phase, uint64_t now_ns) {
+void sampler_begin_phase(Sampler *sampler, uint32_t phase, uint64_t runtime_ns, uint64_t now_ns) {
         sampler->phase = phase;
+        sampler->runtime_ns = runtime_ns;
         sampler->in_phase_ns = 0;
         memset(&sampler->counters[sampler->before], 0, sizeof(sampler->counters[0]));
         sampler_resume(sampler, now_ns);
@@ -74,5 +75,11 @@ const Sample *sampler_take(Sampler *sampler, uint64_t now_ns) {
 }
 
 uint64_t sampler_deadline_ns(const Sampler *sampler) {
-        return sampler->since_ns + (sampler->interval_ns - sampler->in_phase_ns % sampler->interval_ns);
+        uint64_t left_ns = sampler->interval_ns - sampler->in_phase_ns % sampler->interval_ns;
+        uint64_t grid_ns = sampler->in_phase_ns + left_ns;
+
+        /* A device that does not drain in time is sampled all the same. */
+        if (sampler->in_phase_ns < sampler->runtime_ns && grid_ns + sampler->interval_ns / 10 >= sampler->runtime_ns)
+                left_ns += sampler->interval_ns / 4;
+        return sampler->since_ns + left_ns;
 }

@@ -5,7 +5,8 @@
  * Cuts the running time of a run into samples. Running time is the sum of the samples' durations:
  * it stands still between phases and in pauses, and no sample spans either. The grid of a phase is its start
  * plus whole intervals of running time; what ends off the grid (a phase, a pause, a late tick) makes a shorter or
- * a longer sample, and the next one ends on the grid again.
+ * a longer sample, and the next one ends on the grid again. A phase of fixed runtime drains just after a tick: its last
+ * sample waits for that, so that no crumb of a millisecond follows it.
  */
 
 #include "engine/engine.h"
@@ -21,6 +22,7 @@ typedef struct Sampler {
         uint32_t phase;
         uint64_t elapsed_ns;    /* running time of the run up to since_ns */
         uint64_t in_phase_ns;   /* of the phase */
+        uint64_t runtime_ns;    /* of the phase, as planned; 0: none */
         bool running;
         uint64_t since_ns;      /* monotonic: where the sample under way began, while running */
 
@@ -33,8 +35,11 @@ typedef struct Sampler {
 void sampler_init(Sampler *ret, Engine *engine, uint64_t interval_ns);
 void sampler_done(Sampler *sampler);
 
-/* now_ns: monotonic, from before the engine starts or resumes, so that no completion precedes its sample. */
-void sampler_begin_phase(Sampler *sampler, uint32_t phase, uint64_t now_ns);
+/*
+ * now_ns: monotonic, from before the engine starts or resumes, so that no completion precedes its sample.
+ * runtime_ns: after which the phase will drain; 0 if it ends otherwise.
+ */
+void sampler_begin_phase(Sampler *sampler, uint32_t phase, uint64_t runtime_ns, uint64_t now_ns);
 void sampler_resume(Sampler *sampler, uint64_t now_ns);
 void sampler_suspend(Sampler *sampler);
 
@@ -44,5 +49,5 @@ void sampler_suspend(Sampler *sampler);
  */
 const Sample *sampler_take(Sampler *sampler, uint64_t now_ns);
 
-/* Monotonic: when the sample under way reaches the grid. Only while running. */
+/* Monotonic: when the sample under way is to end, unless the phase or a pause ends it before. Only while running. */
 uint64_t sampler_deadline_ns(const Sampler *sampler);

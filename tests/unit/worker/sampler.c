@@ -56,7 +56,7 @@ static void assert_sample(const Sample *sample, uint64_t seq, uint64_t duration_
 }
 
 START_TEST(test_counts_and_durations) {
-        sampler_begin_phase(sampler, 3, START);
+        sampler_begin_phase(sampler, 3, 0, START);
         ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 100 * MS);
 
         /* What completed before the first look belongs to the first sample. */
@@ -77,14 +77,14 @@ START_TEST(test_counts_and_durations) {
 END_TEST
 
 START_TEST(test_zero_rows) {
-        sampler_begin_phase(sampler, 0, START);
+        sampler_begin_phase(sampler, 0, 0, START);
         for (uint64_t i = 0; i < 7; i++)
                 assert_sample(sampler_take(sampler, START + (i + 1) * 100 * MS), i, 100, 0);
 }
 END_TEST
 
 START_TEST(test_late_tick_makes_a_longer_sample_and_the_next_is_on_the_grid) {
-        sampler_begin_phase(sampler, 0, START);
+        sampler_begin_phase(sampler, 0, 0, START);
         assert_sample(sampler_take(sampler, START + 330 * MS), 0, 330, 0);
         ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 400 * MS);
         assert_sample(sampler_take(sampler, START + 400 * MS), 1, 70, 0);
@@ -92,8 +92,28 @@ START_TEST(test_late_tick_makes_a_longer_sample_and_the_next_is_on_the_grid) {
 }
 END_TEST
 
+START_TEST(test_runtime_leaves_no_crumb) {
+        sampler_begin_phase(sampler, 0, 200 * MS, START);
+        ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 100 * MS);
+        assert_sample(sampler_take(sampler, START + 100 * MS), 0, 100, 0);
+
+        /* The phase may drain a little after its runtime; one that does not goes on being sampled, on the grid. */
+        ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 225 * MS);
+        assert_sample(sampler_take(sampler, START + 225 * MS), 1, 125, 0);
+        ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 300 * MS);
+
+        /* A runtime off the grid ends in a part of an interval, unless that is as good as nothing. */
+        sampler_begin_phase(sampler, 1, 150 * MS, START);
+        ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 100 * MS);
+        sampler_begin_phase(sampler, 1, 110 * MS, START);
+        ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 125 * MS);
+        sampler_begin_phase(sampler, 1, 111 * MS, START);
+        ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 100 * MS);
+}
+END_TEST
+
 START_TEST(test_pause) {
-        sampler_begin_phase(sampler, 0, START);
+        sampler_begin_phase(sampler, 0, 0, START);
         complete_writes(1);
         assert_sample(sampler_take(sampler, START + 30 * MS), 0, 30, 1);
         sampler_suspend(sampler);
@@ -111,7 +131,7 @@ START_TEST(test_pause) {
 END_TEST
 
 START_TEST(test_nothing_at_all_is_no_sample) {
-        sampler_begin_phase(sampler, 0, START);
+        sampler_begin_phase(sampler, 0, 0, START);
         ck_assert_ptr_null(sampler_take(sampler, START));
 
         /* Counts are never dropped, even if the clock has not moved: an error, an I/O. */
@@ -126,7 +146,7 @@ START_TEST(test_nothing_at_all_is_no_sample) {
 END_TEST
 
 START_TEST(test_next_phase) {
-        sampler_begin_phase(sampler, 0, START);
+        sampler_begin_phase(sampler, 0, 0, START);
         complete_writes(9);
         assert_sample(sampler_take(sampler, START + 130 * MS), 0, 130, 9);
         sampler_suspend(sampler);
@@ -134,7 +154,7 @@ START_TEST(test_next_phase) {
         /* Its counters begin at zero, seq and running time go on, and the grid is its own. */
         memset(&counters, 0, sizeof(counters));
         complete_writes(3);
-        sampler_begin_phase(sampler, 1, START + 500 * MS);
+        sampler_begin_phase(sampler, 1, 0, START + 500 * MS);
         ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 600 * MS);
         const Sample *sample = sampler_take(sampler, START + 600 * MS);
         assert_sample(sample, 1, 100, 3);
@@ -144,7 +164,7 @@ START_TEST(test_next_phase) {
 END_TEST
 
 START_TEST(test_host_cpu) {
-        sampler_begin_phase(sampler, 0, START);
+        sampler_begin_phase(sampler, 0, 0, START);
 
         /* Busy until the kernel has counted a tick. */
         double percent = NAN;
@@ -163,6 +183,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_counts_and_durations);
         tcase_add_test(tc, test_zero_rows);
         tcase_add_test(tc, test_late_tick_makes_a_longer_sample_and_the_next_is_on_the_grid);
+        tcase_add_test(tc, test_runtime_leaves_no_crumb);
         tcase_add_test(tc, test_pause);
         tcase_add_test(tc, test_nothing_at_all_is_no_sample);
         tcase_add_test(tc, test_next_phase);
