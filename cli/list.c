@@ -42,7 +42,7 @@ static int add_row(Table *table, const StoreRun *run) {
                 id, run->name, run->label, run_state_name(run->state), run->device_path, run->model, run->serial,
                 output_format_time(run->started_at_ns, started), time_format_span(run->elapsed_ns, elapsed),
                 run->has_planned_time ? time_format_span(run->planned_ns, planned) : NULL,
-                isnan(run->last_iops) ? NULL : text_format_count(run->last_iops, iops),
+                isnan(query_iops(run)) ? NULL : text_format_count(query_iops(run), iops),
         };
 
         snprintf(id, sizeof(id), "%" PRIu32, run->id);

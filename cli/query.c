@@ -33,6 +33,10 @@ static json_object *device_json(const StoreRun *run) {
         return device;
 }
 
+double query_iops(const StoreRun *run) {
+        return run_state_is_active(run->state) ? run->last_iops : run->mean_iops;
+}
+
 json_object *query_run_json(const StoreRun *run) {
         json_object *row = json_object_new_object(), *device = device_json(run);
 
@@ -55,7 +59,7 @@ json_object *query_run_json(const StoreRun *run) {
                 json_add_seconds(row, "planned_s", run->planned_ns);
         else
                 json_add_null(row, "planned_s");
-        json_add_double(row, "iops", run->last_iops);
+        json_add_double(row, "iops", query_iops(run));
         return row;
 }
 

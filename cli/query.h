@@ -10,6 +10,9 @@
 /* Opens the database named by --db for reading and finds run `which` ("7", "last"; NULL: last). */
 int query_open_run(const Cli *cli, const char *which, Store **ret_store, uint32_t *ret_run, Error *error);
 
+/* What `list` calls a run's IOPS, all directions: of the newest sample while it runs, else its mean; NaN: no sample. */
+double query_iops(const StoreRun *run);
+
 /* list's row of a run; NULL: no memory. */
 json_object *query_run_json(const StoreRun *run);
 

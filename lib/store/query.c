@@ -132,6 +132,8 @@ void store_runs_free(StoreRun *runs, size_t n) {
         " (SELECT name FROM phases WHERE run = r.run AND state <> 'pending'"                          \
         "  ORDER BY phase DESC LIMIT 1),"                                                             \
         " (SELECT total(n_samples) FROM phases WHERE run = r.run),"                                   \
+        " (SELECT total(read_ios) + total(write_ios) + total(trim_ios) FROM phases"                   \
+        "  WHERE run = r.run),"                                                                       \
         " s.elapsed_ns, s.duration_ns, s.read_ios, s.write_ios, s.trim_ios"                           \
         " FROM runs AS r LEFT JOIN samples AS s"                                                      \
         " ON s.run = r.run AND s.seq = (SELECT max(seq) FROM samples WHERE run = r.run)"
@@ -207,7 +209,9 @@ static int read_run(Store *store, Columns *c, void *item, Error *error) {
         run->n_phases = column_u32(c);
         run->phase_name = column_string(c);
         run->n_samples = column_u64(c);
+        double n_ios = column_double(c);
         run->elapsed_ns = column_u64(c);
+        run->mean_iops = run->elapsed_ns > 0 ? n_ios * (double) NSEC_PER_SEC / (double) run->elapsed_ns : NAN;
         run->last_iops = read_last_iops(c);
         return 0;
 }

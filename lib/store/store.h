@@ -120,6 +120,7 @@ typedef struct StoreRun {
         uint64_t elapsed_ns; /* at its last sample */
         uint64_t n_samples;  /* of all phases */
         double last_iops;  /* all directions, of the newest sample of the run; NaN if there is none */
+        double mean_iops;  /* over its running time so far */
 } StoreRun;
 
 void store_run_clear(StoreRun *run);
