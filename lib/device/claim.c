@@ -78,7 +78,8 @@ static int add_lock_holder(const DeviceInfo *info, Reasons *reasons) {
         r = usage_scan_locks(info, &related, getpid(), reasons);
         if (r < 0 || reasons->n > 0)
                 return r;
-        return reasons_add(reasons, REASON_LOCKED, "locked by a process that no scan finds; find and end it");
+        return device_add_unexplained(info, REASON_LOCKED, "locked by a process that no scan finds; find and end it",
+                                      reasons);
 }
 
 /*

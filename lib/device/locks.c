@@ -3,6 +3,10 @@
 /*
  * File locks belong to the inode of a node, not to the device behind it, so /proc/locks is
  * searched for the nodes in /dev that everybody locks.
+ *
+ * A lock outlives the process that took it: a child may have inherited the descriptor (then it is told as
+ * an opener), or the kernel keeps the file for I/O that has not ended. To name the dead would help nobody, so
+ * such a lock is left to the open and the lock of a claim, which wait for it.
  */
 
 #include <inttypes.h>
@@ -69,6 +73,8 @@ int usage_scan_locks(const DeviceInfo *info, const Related *related, pid_t ignor
                 const RelatedDevice *device;
                 Lock lock;
                 if (!parse_lock(line, &lock) || (ignore_pid > 0 && lock.pid == ignore_pid))
+                        continue;
+                if (lock.pid > 0 && process_is_dead(lock.pid))
                         continue;
                 int r = find_locked(info, related, &lock, &device);
                 if (r == 0 && device)

@@ -58,21 +58,26 @@ static uint64_t count_inflight(const DeviceInfo *info) {
         return n_reads + n_writes;
 }
 
+int device_add_unexplained(const DeviceInfo *info, ReasonKind kind, const char *text, Reasons *reasons) {
+        uint64_t n = count_inflight(info);
+
+        if (n == 0)
+                return reasons_add(reasons, kind, "%s", text);
+        return reasons_add(reasons, REASON_PENDING_IO,
+                           "I/O of a dead process is still pending (%" PRIu64 " requests); "
+                           "wait until the device has answered, or detach it", n);
+}
+
 static int add_busy(const DeviceInfo *info, Reasons *reasons, Error *error) {
         size_t n_before = reasons->n;
         int r = device_check_usage(info, getpid(), reasons, error);
 
         if (r < 0 || reasons->n > n_before)
                 return r;
-
-        uint64_t n = count_inflight(info);
-        if (n > 0)
-                return reasons_add(reasons, REASON_PENDING_IO,
-                                   "I/O of a dead process is still pending (%" PRIu64 " requests); "
-                                   "wait until the device has answered, or detach it", n);
-        return reasons_add(reasons, REASON_BUSY,
-                           "in exclusive use by something that no scan finds "
-                           "(a file system unmounted lazily, a driver); find it and release the device");
+        return device_add_unexplained(info, REASON_BUSY,
+                                      "in exclusive use by something that no scan finds "
+                                      "(a file system unmounted lazily, a driver); find it and release the device",
+                                      reasons);
 }
 
 static int add_open_failure(const DeviceInfo *info, int errnum, Reasons *reasons, Error *error) {

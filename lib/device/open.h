@@ -12,6 +12,12 @@
  */
 int device_open_exclusive(const DeviceInfo *info, int flags, uint64_t patience_ns, Reasons *reasons, Error *error);
 
+/*
+ * For what no scan explains: REASON_PENDING_IO if the device owes somebody an answer, else `kind` with
+ * `text`. -ENOMEM.
+ */
+int device_add_unexplained(const DeviceInfo *info, ReasonKind kind, const char *text, Reasons *reasons);
+
 /* size, diskseq and read-only state of an open device; touches nothing but fd. 0 or -errno. */
 typedef struct DeviceState {
         uint64_t size_bytes;

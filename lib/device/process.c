@@ -43,6 +43,18 @@ bool process_sees_all(void) {
         return data[CAP_TO_INDEX(CAP_SYS_PTRACE)].effective & CAP_TO_MASK(CAP_SYS_PTRACE);
 }
 
+static int stop_at_first(int dir_fd, const char *name, void *userdata) {
+        return 1;
+}
+
+bool process_is_dead(pid_t pid) {
+        char path[64];
+
+        snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+        int r = sysfs_foreach(AT_FDCWD, path, stop_at_first, NULL);
+        return r == 0 || r == -ENOENT || r == -ESRCH;
+}
+
 char *process_name(pid_t pid) {
         _cleanup_free_ char *comm = NULL;
         char path[64];

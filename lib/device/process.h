@@ -19,5 +19,11 @@ int process_foreach(ProcessHandler handler, void *userdata);
  */
 bool process_sees_all(void);
 
+/*
+ * Whether it has ended, or is ending and has no descriptors any more. The kernel may still keep its files
+ * open, and the locks on them, until the last I/O on them is done.
+ */
+bool process_is_dead(pid_t pid);
+
 /* The program's name; "?" if it cannot be told. NULL only if memory ran out. */
 char *process_name(pid_t pid);

@@ -330,6 +330,24 @@ def test_in_use_by_another_service(service, own_service, disk):
     assert own_service.row(first)["state"] == "running"
 
 
+def test_io_of_a_killed_worker_is_pending(service, own_service, nbd):
+    """The process is gone or going, but the kernel still owes the device its writes."""
+    device = nbd(64 * MIB)
+    (first,) = own_service.start_run(LONG_JOB, device)
+    own_service.wait_samples(first, 1)
+    device.hang()
+    wait_for(lambda: device.stat()["in_flight"] > 0, 5, "I/O in flight")
+    (worker,) = own_service.kill9()
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(worker, signal.SIGKILL)
+    result = start(service, device.path, "--confirm", device.name, check=3)
+    assert "I/O of a dead process is still pending" in result.err
+    device.unhang()
+    wait_for(device.claim_is_free, 10, "the pending I/O has ended")
+    result = start(service, device.path, check=3)
+    assert "not confirmed" in result.err
+
+
 def test_run_keeps_others_out(service, disk):
     service.start_run(LONG_JOB, disk)
     service.wait_workers(1)
