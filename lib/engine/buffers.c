@@ -34,9 +34,10 @@ static int check_memory(uint64_t n_bytes, Error *error) {
 
         if (n_bytes <= memory / 2)
                 return 0;
-        return error_set(error, ERROR_FAILED, ENOMEM,
-                         "the job needs %s of I/O buffers (bs x iodepth x numjobs), more than half of this machine's %s",
-                         text_format_size(n_bytes, need), text_format_size(memory, have));
+        return error_set(
+                error, ERROR_FAILED, ENOMEM,
+                "the job needs %s of I/O buffers (bs x iodepth x numjobs), more than half of this machine's %s",
+                text_format_size(n_bytes, need), text_format_size(memory, have));
 }
 
 int buffers_map(Buffers *ret, const Plan *plan, Error *error) {

@@ -64,8 +64,8 @@ static inline void header_masks(uint64_t nonce, uint64_t ret[static HEADER_WORDS
         ret[2] = mixed * UINT64_C(0xd6e8feb86659fd93);
 }
 
-static void fill_sector(const Payload *payload, Vector *sector, const Vector *piece, uint64_t number, uint64_t write_key,
-                        uint64_t index) {
+static void fill_sector(const Payload *payload, Vector *sector, const Vector *piece, uint64_t number,
+                        uint64_t write_key, uint64_t index) {
         uint64_t nonce = hash_mix64(write_key ^ number), masks[HEADER_WORDS - 1];
 
         header_masks(nonce, masks);

@@ -37,5 +37,6 @@ typedef struct PayloadStamp {
         uint64_t sector; /* offset / PAYLOAD_SECTOR */
 } PayloadStamp;
 
-/* Reads a sector's header: whatever was there. It is plateau's if ret->sector is where it was read and the tag is known. */
+/* Reads a sector's header: whatever was there. It is plateau's if ret->sector is where it was read and the tag is
+ * known. */
 void payload_read_stamp(const void *sector, PayloadStamp *ret);

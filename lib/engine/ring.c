@@ -43,8 +43,9 @@ static int setup_error(int r, Error *error) {
                 return error_set(error, ERROR_FAILED, EINVAL,
                                  "the io_uring of this kernel is too old; plateau needs Linux 5.11 or later");
         case ENOMEM:
-                return error_set(error, ERROR_FAILED, ENOMEM,
-                                 "not enough memory, or too low a limit of locked memory (RLIMIT_MEMLOCK), for io_uring");
+                return error_set(
+                        error, ERROR_FAILED, ENOMEM,
+                        "not enough memory, or too low a limit of locked memory (RLIMIT_MEMLOCK), for io_uring");
         default:
                 return error_set(error, ERROR_FAILED, -r, "cannot set up io_uring: %s", strerror(-r));
         }

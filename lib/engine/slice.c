@@ -10,7 +10,7 @@
  * it takes is not told as the device's latency.
  *
  * Waiting for one completion at a time costs a system call an I/O; waiting for several delays those that came
- * first. So it waits for several only while the recent rate brings them within 20 us.
+ * first. So it waits for others after the first only while the recent rate brings them within 20 us.
  */
 
 #include "engine/slice.h"
@@ -33,6 +33,13 @@
 
 #define WAIT_MAX 8U
 #define WAIT_WINDOW_NS (20 * NSEC_PER_USEC)
+
+/*
+ * From here on it waits for one at a time. A distance counts as at most twice this: on a busy host there are gaps of
+ * milliseconds between bursts, and it is the bursts that tell whether waiting pays.
+ */
+#define SLOW_NS_PER_IO (WAIT_WINDOW_NS + 1)
+
 #define WAIT_SEVERAL_TIMEOUT_NS (100 * NSEC_PER_USEC) /* bounds what a sudden fall of the rate costs */
 #define WAIT_TIMEOUT_NS (100 * NSEC_PER_MSEC) /* how soon a pause, stop or end is noticed while the device hangs */
 
@@ -221,7 +228,7 @@ static void reap(Slice *s, bool stopping) {
         s->now_ns = time_monotonic_ns();
         if (n == 0) {
                 /* The rate was hoped for, and did not come: one at a time, until it shows. */
-                s->ns_per_io = MAX(s->ns_per_io, 2 * WAIT_WINDOW_NS);
+                s->ns_per_io = MAX(s->ns_per_io, SLOW_NS_PER_IO);
                 return;
         }
 
@@ -231,12 +238,12 @@ static void reap(Slice *s, bool stopping) {
         tally_end(&s->tally);
         atomic_store_explicit(&s->n_in_flight, s->n_slots - s->n_free, memory_order_relaxed);
 
-        s->ns_per_io += (s->now_ns - s->reaped_at_ns) / n / 8 - s->ns_per_io / 8;
+        s->ns_per_io += MIN((s->now_ns - s->reaped_at_ns) / n, 2 * SLOW_NS_PER_IO) / 4 - s->ns_per_io / 4;
         s->reaped_at_ns = s->now_ns;
 }
 
 static unsigned wait_count(const Slice *s) {
-        uint64_t soon = WAIT_WINDOW_NS / MAX(s->ns_per_io, UINT64_C(1));
+        uint64_t soon = 1 + WAIT_WINDOW_NS / MAX(s->ns_per_io, UINT64_C(1));
         uint32_t n = MIN(WAIT_MAX, (s->n_slots - s->n_free) / 4);
 
         n = soon < n ? (uint32_t) soon : n;
@@ -458,7 +465,7 @@ int slice_start(Slice *s, const PhasePlan *phase) {
         pattern_init(&s->pattern, phase, s->config.number);
         s->next_index = 0;
         s->issued_bytes = 0;
-        s->ns_per_io = WAIT_WINDOW_NS;
+        s->ns_per_io = SLOW_NS_PER_IO;
         s->now_ns = s->reaped_at_ns = now;
         lay_out_slots(s, phase);
         tally_begin_phase(&s->tally);

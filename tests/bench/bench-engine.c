@@ -151,9 +151,9 @@ static void print_result(Engine *engine, Direction direction, const struct rusag
         printf("{\"ios\": %" PRIu64 ", \"errors\": %" PRIu64 ", \"iops\": %.1f, \"user_ns_per_io\": %.1f, "
                "\"system_ns_per_io\": %.1f, \"latency_p50_ns\": %" PRIu64 ", \"latency_p99_ns\": %" PRIu64
                ", \"memory_beyond_buffers_bytes\": %" PRIu64 "}\n",
-               ios, totals.errors, (double) ios / ((double) ns / 1e9), (double) user_ns / (double) MAX(ios, UINT64_C(1)),
-               (double) system_ns / (double) MAX(ios, UINT64_C(1)), percentile(&totals.latency[direction], 0.5),
-               percentile(&totals.latency[direction], 0.99),
+               ios, totals.errors, (double) ios / ((double) ns / 1e9),
+               (double) user_ns / (double) MAX(ios, UINT64_C(1)), (double) system_ns / (double) MAX(ios, UINT64_C(1)),
+               percentile(&totals.latency[direction], 0.5), percentile(&totals.latency[direction], 0.99),
                memory - MIN(memory, engine_buffer_bytes(engine)));
 }
 
@@ -192,7 +192,8 @@ int main(int argc, char **argv) {
         Options options;
 
         if (parse_options(&options, argc, argv) < 0) {
-                fprintf(stderr, "usage: bench-engine noop|PATH [rw=randwrite|randread] [bs=BYTES] [depth=N] [seconds=N]\n");
+                fprintf(stderr,
+                        "usage: bench-engine noop|PATH [rw=randwrite|randread] [bs=BYTES] [depth=N] [seconds=N]\n");
                 return 2;
         }
         if (run(&options, &error) < 0) {

@@ -46,7 +46,8 @@ START_TEST(buffers_suffice_for_the_deepest_phase) {
                 uint8_t *buf = buffers_slot(&buffers, stride, phases[i].iodepth * phases[i].numjobs - 1, &region);
 
                 ck_assert_uint_lt(region, buffers.n_regions);
-                ck_assert(buf + stride <= (uint8_t *) buffers.regions[region].iov_base + buffers.regions[region].iov_len);
+                ck_assert(buf + stride <=
+                          (uint8_t *) buffers.regions[region].iov_base + buffers.regions[region].iov_len);
         }
         buffers_unmap(&buffers);
         ck_assert_ptr_null(buffers.base);

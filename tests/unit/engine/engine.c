@@ -152,7 +152,8 @@ START_TEST(every_depth_block_and_mix_adds_up) {
                         run_phases(&plan);
                         ck_assert_uint_eq(counters.ios[DIRECTION_READ], reads);
                         ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], n - reads);
-                        ck_assert_uint_eq(counters.bytes[DIRECTION_READ] + counters.bytes[DIRECTION_WRITE], n * sizes[b]);
+                        ck_assert_uint_eq(counters.bytes[DIRECTION_READ] + counters.bytes[DIRECTION_WRITE],
+                                          n * sizes[b]);
                         ck_assert_uint_eq(counters.errors, 0);
                         assert_nothing_in_flight();
                         engine = engine_free(engine);

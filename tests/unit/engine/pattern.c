@@ -32,7 +32,8 @@ static uint64_t block_of(const PatternOp *op, const PhasePlan *p) {
 
         if (op->length != p->block_bytes[op->direction] || block >= p->n_blocks[op->direction] ||
             op->offset != p->region_offset + block * op->length)
-                ck_abort_msg("offset %" PRIu64 ", length %" PRIu32 ": not a block of the region", op->offset, op->length);
+                ck_abort_msg("offset %" PRIu64 ", length %" PRIu32 ": not a block of the region", op->offset,
+                             op->length);
         return block;
 }
 
@@ -296,7 +297,8 @@ START_TEST(the_largest_indices_stay_inside) {
 }
 END_TEST
 
-/* Where a product of index and percentage would long have overflowed, the mix is still even and each position goes on. */
+/* Where a product of index and percentage would long have overflowed, the mix is still even and each position goes on.
+ */
 START_TEST(sequential_mix_at_the_far_end) {
         static const uint64_t starts[] = { UINT64_C(1) << 40, UINT64_MAX / 37 - 200, UINT64_MAX - 500 };
         PhasePlan p = plan(RW_READWRITE, 64 * TIB, 4096, 4096, 37);

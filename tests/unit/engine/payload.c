@@ -122,10 +122,12 @@ START_TEST(no_two_sectors_are_alike) {
                         write_blocks(CHUNK_MAX / block_sizes[i], block_sizes[i], 0, one_place);
                         qsort(data, n, PAYLOAD_SECTOR, compare_bodies);
                         for (size_t k = 1; k < n; k++)
-                                ck_assert(compare_bodies(data + (k - 1) * PAYLOAD_SECTOR, data + k * PAYLOAD_SECTOR) != 0);
+                                ck_assert(compare_bodies(data + (k - 1) * PAYLOAD_SECTOR, data + k * PAYLOAD_SECTOR) !=
+                                          0);
                         qsort(data, n, PAYLOAD_SECTOR, compare_sectors);
                         for (size_t k = 1; k < n; k++)
-                                ck_assert(compare_sectors(data + (k - 1) * PAYLOAD_SECTOR, data + k * PAYLOAD_SECTOR) != 0);
+                                ck_assert(compare_sectors(data + (k - 1) * PAYLOAD_SECTOR, data + k * PAYLOAD_SECTOR) !=
+                                          0);
                 }
 }
 END_TEST

@@ -282,7 +282,7 @@ START_TEST(waits_for_several_only_while_they_come_soon) {
                 uint32_t depth;
                 unsigned largest;
         } cases[] = {
-                { 1000, 64, 8 },   { 2300, 64, 8 },   { 4500, 64, 4 }, { 9000, 64, 2 }, { 19000, 64, 1 },
+                { 1000, 64, 8 },   { 2300, 64, 8 },   { 4500, 64, 5 }, { 9000, 64, 3 }, { 19000, 64, 2 },
                 { 25000, 64, 1 },  { 2000000, 64, 1 },
                 { 1000, 16, 4 },   { 1000, 4, 1 },    { 1000, 1, 1 }, /* never for most of what is outstanding */
         };
@@ -291,6 +291,26 @@ START_TEST(waits_for_several_only_while_they_come_soon) {
                 run_at_a_rate(cases[i].ns, cases[i].depth);
                 ck_assert_uint_eq(wait_nr_largest, cases[i].largest);
         }
+}
+END_TEST
+
+static unsigned n_single_waits;
+
+/* As answer_at_a_rate(), with 5 ms lost to others every 20 turns. */
+static int answer_on_a_busy_host(unsigned wait_nr, uint64_t timeout_ns) {
+        n_single_waits += wait_nr == 1;
+        if (n_turns % 20 == 19)
+                atomic_fetch_add(&now_ns, 5 * NSEC_PER_MSEC);
+        return answer_at_a_rate(wait_nr, timeout_ns);
+}
+
+START_TEST(gaps_between_bursts_do_not_end_waiting_for_several) {
+        ns_per_io = 2000;
+        start(answer_on_a_busy_host, 64, UINT64_MAX / 4096);
+        await_idle();
+        ck_assert_uint_eq(wait_nr_largest, 8);
+        ck_assert_uint_lt(n_single_waits, n_turns / 10);
+        end();
 }
 END_TEST
 
@@ -457,6 +477,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, latency_is_from_submit_to_completion);
         tcase_add_test(c, running_time_begins_at_zero_in_each_phase);
         tcase_add_test(c, waits_for_several_only_while_they_come_soon);
+        tcase_add_test(c, gaps_between_bursts_do_not_end_waiting_for_several);
         tcase_add_test(c, a_cliff_costs_one_short_wait);
         tcase_add_test(c, a_deep_queue_is_filled_in_steps);
         tcase_add_test(c, the_age_of_the_oldest);
