@@ -1,3 +1,5 @@
+-- SPDX-License-Identifier: MIT
+--
 -- plateau's database, version 1.
 --
 -- One file a migration, applied in order of their numbers, each in one transaction. The views at the

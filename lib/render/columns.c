@@ -81,6 +81,6 @@ char *text_fit(const char *s, size_t columns, bool ascii) {
                 used += needed;
                 s += n;
         }
-        strcpy(out, mark);
+        memcpy(out, mark, strlen(mark) + 1);
         return text;
 }

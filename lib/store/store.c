@@ -220,20 +220,23 @@ static ReaderMode reader_mode(const char *path) {
 
 /* "file:PATH?query", with what has a meaning in a URI escaped. */
 static char *make_uri(const char *path, const char *query) {
-        _cleanup_free_ char *uri = malloc(strlen("file:?") + 3 * strlen(path) + strlen(query) + 1);
-        if (!uri)
+        char *uri = NULL;
+        size_t length;
+
+        FILE *f = open_memstream(&uri, &length);
+        if (!f)
                 return NULL;
-
-        char *p = stpcpy(uri, "file:");
+        fputs("file:", f);
         for (; *path; path++)
-                if (strchr("?#%", *path))
-                        p += sprintf(p, "%%%02x", (unsigned char) *path);
-                else
-                        *p++ = *path;
-        *p++ = '?';
-        strcpy(p, query);
+                fprintf(f, strchr("?#%", *path) ? "%%%02x" : "%c", (unsigned char) *path);
+        fprintf(f, "?%s", query);
 
-        return TAKE_PTR(uri);
+        /* A failed write shows when the stream is closed. */
+        if (fclose(f) != 0) {
+                free(uri);
+                return NULL;
+        }
+        return uri;
 }
 
 int store_open_reader(Store **ret, const char *path, Error *error) {

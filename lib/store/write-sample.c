@@ -113,7 +113,8 @@ static int sum_up_latency(Store *store, uint32_t run, const Sample *sample, Hist
 
                 if (histogram_decode(&total[d], data, length) < 0)
                         return error_set(error, ERROR_UNREACHABLE, EBADMSG,
-                                         "%s is corrupt: histogram of phase %u of run %u", store->path, sample->phase, run);
+                                         "%s is corrupt: histogram of phase %u of run %u", store->path, sample->phase,
+                                         run);
                 add_bounded(&total[d], &sample->latency[d]);
         }
         return 0;

@@ -99,7 +99,8 @@ START_TEST(seconds_keep_nanoseconds) {
         json_add_seconds(object, "e", UINT64_C(50000000));
         json_add_seconds(object, "f", UINT64_MAX);
         _cleanup_free_ char *text = print(object);
-        ck_assert_str_eq(text, "{\"a\":0,\"b\":60,\"c\":1.5,\"d\":36000.000000001,\"e\":0.05,\"f\":18446744073.709551615}\n");
+        ck_assert_str_eq(text,
+                         "{\"a\":0,\"b\":60,\"c\":1.5,\"d\":36000.000000001,\"e\":0.05,\"f\":18446744073.709551615}\n");
 }
 END_TEST
 
@@ -112,7 +113,8 @@ START_TEST(strings_are_valid_utf8_or_null) {
         json_append_string(array, NULL);
         json_add(object, "array", array);
         _cleanup_free_ char *text = print(object);
-        ck_assert_str_eq(text, "{\"bad\\n\":\"a\xef\xbf\xbd/\\\"\\u001b\",\"null\":null,\"array\":[\"\xc3\xa9\",null]}\n");
+        ck_assert_str_eq(text,
+                         "{\"bad\\n\":\"a\xef\xbf\xbd/\\\"\\u001b\",\"null\":null,\"array\":[\"\xc3\xa9\",null]}\n");
 }
 END_TEST
 

@@ -12,9 +12,9 @@ START_TEST(steps_are_nice) {
         static const struct {
                 double x, step;
         } cases[] = {
-                { 1, 1 },       { 1.01, 2 },  { 2, 2 },       { 2.5, 5 },   { 5, 5 },     { 5.1, 10 },   { 7000, 10000 },
-                { 0.011, 0.02 }, { 0.5, 0.5 }, { 1000, 1000 }, { 1e15, 1e15 }, { 0.1, 0.1 }, { 3e-9, 5e-9 },
-                { 0, 1 },       { -3, 1 },    { NAN, 1 },     { INFINITY, 1 },
+                { 1, 1 },        { 1.01, 2 },     { 2, 2 },     { 2.5, 5 },     { 5, 5 },        { 5.1, 10 },
+                { 7000, 10000 }, { 0.011, 0.02 }, { 0.5, 0.5 }, { 1000, 1000 }, { 1e15, 1e15 },  { 0.1, 0.1 },
+                { 3e-9, 5e-9 },  { 0, 1 },        { -3, 1 },    { NAN, 1 },     { INFINITY, 1 },
         };
 
         for (unsigned i = 0; i < ELEMENTSOF(cases); i++)
@@ -42,14 +42,16 @@ START_TEST(labels_are_short) {
 }
 END_TEST
 
-/* For every height and highest value: it fits, uses most of the height, and each label is exactly at the foot of its row. */
+/* For every height and highest value: it fits, uses most of the height, and each label is exactly at the foot of its
+ * row. */
 START_TEST(linear_scale_fits_and_ticks_are_exact) {
         for (unsigned rows = 4; rows <= 60; rows++)
                 for (double highest = 1e-3; highest < 1e9; highest *= 1.37) {
                         ValueAxis axis = value_axis_make(rows, false, highest, highest, false);
                         unsigned n_ticks = 0;
 
-                        ck_assert_double_le(highest, axis.step * (rows * 4 - 1) / (axis.rows_per_step * 4.0) * (1 + 1e-9));
+                        ck_assert_double_le(highest,
+                                            axis.step * (rows * 4 - 1) / (axis.rows_per_step * 4.0) * (1 + 1e-9));
                         ck_assert_uint_ge(value_axis_dot(&axis, highest), (unsigned) (rows * 4 * 0.4));
                         for (unsigned row = 0; row < rows; row++) {
                                 double value;
@@ -103,7 +105,8 @@ START_TEST(log_scale_takes_anything) {
 
                         ck_assert_uint_ge(axis.rows_per_decade, 1);
                         ck_assert_uint_lt(value_axis_dot(&axis, cases[i].highest), rows * CELL_DOTS_HIGH);
-                        ck_assert_uint_le(value_axis_dot(&axis, cases[i].lowest), value_axis_dot(&axis, cases[i].highest));
+                        ck_assert_uint_le(value_axis_dot(&axis, cases[i].lowest),
+                                          value_axis_dot(&axis, cases[i].highest));
                 }
 }
 END_TEST

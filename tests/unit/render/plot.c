@@ -129,12 +129,14 @@ START_TEST(no_line_is_too_wide) {
         static const PlotMark marks[] = {
                 { .at_s = 0, .text = "begin" },
                 { .at_s = 470, .text = "日本語 in the middle" },
-                { .at_s = 471, .text = "again, and with a great many words that do not fit on any line of a terminal at all" },
+                { .at_s = 471,
+                  .text = "again, and with a great many words that do not fit on any line of a terminal at all" },
                 { .at_s = 1000, .text = "end" },
         };
         PlotSeries series[] = { make(1000, cliff), {} };
         series[1] = series[0];
-        series[1].label = "a label 日本語 that is so long that it can never be shown on a line of 80 columns, whatever happens";
+        series[1].label =
+                "a label 日本語 that is so long that it can never be shown on a line of 80 columns, whatever happens";
 
         for (unsigned width = 40; width <= 200; width += 7)
                 for (unsigned style = 0; style < 4; style++) {

@@ -36,7 +36,8 @@ static Table *make(const char *const (*rows)[3], size_t n) {
 }
 
 START_TEST(columns_are_aligned) {
-        _cleanup_(table_freep) Table *table = make((const char *const[][3]) { { "7", "x", "done" }, { "10", "yy", NULL } }, 2);
+        _cleanup_(table_freep) Table *table =
+                make((const char *const[][3]){ { "7", "x", "done" }, { "10", "yy", NULL } }, 2);
         _cleanup_free_ char *text = print(table);
 
         ck_assert_str_eq(text, "RUN NAME STATE\n"
@@ -48,7 +49,8 @@ END_TEST
 /* In a locale that cannot show it too: there libsmartcols alone would not come to an end. */
 START_TEST(text_is_measured_in_columns) {
         ck_assert_ptr_nonnull(setlocale(LC_ALL, _i == 0 ? "C" : "C.UTF-8"));
-        _cleanup_(table_freep) Table *table = make((const char *const[][3]) { { "1", "日本", "é" }, { "2", "bür", "x" } }, 2);
+        _cleanup_(table_freep) Table *table =
+                make((const char *const[][3]){ { "1", "日本", "é" }, { "2", "bür", "x" } }, 2);
         _cleanup_free_ char *text = print(table);
 
         ck_assert_str_eq(text, "RUN NAME STATE\n"
@@ -59,7 +61,8 @@ END_TEST
 
 START_TEST(hostile_cells_stay_on_their_line) {
         ck_assert_ptr_nonnull(setlocale(LC_ALL, _i == 0 ? "C" : "C.UTF-8"));
-        _cleanup_(table_freep) Table *table = make((const char *const[][3]) { { "1", "a\nb\x1b[31m\xff\\", "%s%n" } }, 1);
+        _cleanup_(table_freep) Table *table =
+                make((const char *const[][3]){ { "1", "a\nb\x1b[31m\xff\\", "%s%n" } }, 1);
         _cleanup_free_ char *text = print(table);
 
         ck_assert_ptr_null(strchr(text, '\x1b'));

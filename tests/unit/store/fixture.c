@@ -119,7 +119,12 @@ StoreNewRun new_run(void) {
                         .has_planned_bytes = true,
                         .planned_write_bytes = 1 << 20,
                 },
-                { .index = 1, .rw = RW_READ, .read_percent = 100, .iodepth = 1, .numjobs = 1, .has_planned_bytes = true },
+                { .index = 1,
+                  .rw = RW_READ,
+                  .read_percent = 100,
+                  .iodepth = 1,
+                  .numjobs = 1,
+                  .has_planned_bytes = true },
         };
         static Plan plan = { .n_phases = 2, .phases = phases };
         static DeviceInfo device = {

@@ -25,7 +25,8 @@ static void assert_refused(int expected, const char *words) {
         for (int i = 0; i < 2; i++) {
                 _cleanup_error_ Error error = ERROR_INIT;
                 Store *store = NULL;
-                int r = i == 0 ? store_open_writer(&store, test_path, &error) : store_open_reader(&store, test_path, &error);
+                int r = i == 0 ? store_open_writer(&store, test_path, &error)
+                               : store_open_reader(&store, test_path, &error);
 
                 ck_assert_int_eq(r, expected);
                 ck_assert_ptr_null(store);
