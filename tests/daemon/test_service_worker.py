@@ -122,4 +122,4 @@ def test_hostile_drive_is_escaped_everywhere(start):
     assert bus.run(run, "Model") == "\ufffdM\x1b[31m"
     assert bus.run(run, "Serial") == "S\n%n"
     assert "\x1b" not in service.log()
-    assert "on /dev/\\x1b[31m is running" in service.log()
+    assert "on /dev/\\x1B[31m is running" in service.log()
