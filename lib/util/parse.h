@@ -27,6 +27,9 @@ int parse_size(const char *s, uint64_t *ret_bytes);
 /* A time: a decimal number with d, h, m, s, ms or msec, us or usec in either case; s if there is none. */
 int parse_duration(const char *s, uint64_t *ret_ns);
 
+/* A finite decimal number, whatever the locale. -ENOMEM if there was none for that. */
+int parse_double(const char *s, double *ret);
+
 /*
  * The entry of candidates (n of them) nearest to s in Damerau-Levenshtein
  * distance, or NULL if none is near enough to be what was meant (distance at most
