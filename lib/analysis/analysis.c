@@ -237,9 +237,14 @@ static double mean_of(const double *x, size_t n) {
         return sum / (double) n;
 }
 
-/* Whether a line through the last half goes somewhere that matters and that noise does not explain. 1, 0, -ENOMEM. */
-static int regime_last_half_slopes(const Work *w, const Regime *l) {
+static int sign(double x) {
+        return (x > 0) - (x < 0);
+}
+
+/* Whether a line through the last half goes somewhere that matters and that noise does not explain. */
+static int regime_last_half_trend(const Work *w, const Regime *l, int *ret) {
         size_t n = (l->to_block - l->from_block) / 2;
+        *ret = 0;
         if (n < MIN_BLOCKS)
                 return 0;
 
@@ -255,21 +260,25 @@ static int regime_last_half_slopes(const Work *w, const Regime *l) {
         if (lrv < 0)
                 return -ENOMEM;
         double blocks_in_total = w->series->total_s / w->series->block_s;
-        return fabs(line.slope) > MOVE_SIGMAS * sqrt(lrv / line.sum_tt) &&
-               fabs(line.slope) * blocks_in_total >= REGIME_MIN_STEP;
+        if (fabs(line.slope) > MOVE_SIGMAS * sqrt(lrv / line.sum_tt) &&
+            fabs(line.slope) * blocks_in_total >= REGIME_MIN_STEP)
+                *ret = sign(line.slope);
+        return 0;
 }
 
-/* Whether the end state still moves. 1, 0, -ENOMEM. */
-static int regime_moves(const Work *w, const Regime *l) {
+/* Whether the end state still moves, and where to; of its two halves the last knows better. */
+static int regime_trend(const Work *w, const Regime *l, int *ret) {
         size_t n = l->to_block - l->from_block, q = MAX((size_t) 1, n / 4);
         double lrv = long_run_variance(w->y + l->from_block, n);
         if (lrv < 0)
                 return -ENOMEM;
 
-        double first = mean_of(w->y + l->from_block, q), last = mean_of(w->y + l->to_block - q, q);
-        if (fabs(first - last) > fmax(REGIME_MIN_STEP, MOVE_SIGMAS * sqrt(2 * lrv / (double) q)))
-                return 1;
-        return regime_last_half_slopes(w, l);
+        double change = mean_of(w->y + l->to_block - q, q) - mean_of(w->y + l->from_block, q);
+        int r = regime_last_half_trend(w, l, ret);
+        if (r >= 0 && *ret == 0 &&
+            fabs(change) > fmax(REGIME_MIN_STEP, MOVE_SIGMAS * sqrt(2 * lrv / (double) q)))
+                *ret = sign(change);
+        return r;
 }
 
 static bool regime_has_volume(const Work *w, const Regime *l) {
@@ -295,17 +304,19 @@ static int end_state_find(Work *w, size_t *ret_l) {
         size_t l = end_regime(a);
         const Regime *r = &a->regimes[l];
 
-        int moves = regime_moves(w, r);
-        if (moves < 0)
-                return moves;
+        int trend;
+        if (regime_trend(w, r, &trend) < 0)
+                return -ENOMEM;
 
         size_t q = MAX((size_t) 1, (r->to_block - r->from_block) / 4);
         a->steady_since_s = r->from_s;
-        a->steady_iops = moves ? series_level(w->series, r->to_block - q, r->to_block) : r->iops_mean;
+        a->steady_iops = trend != 0 ? series_level(w->series, r->to_block - q, r->to_block) : r->iops_mean;
+
+        a->trend = l + 1 < a->n_regimes ? sign(a->regimes[a->n_regimes - 1].mean_y - r->mean_y) : trend;
 
         if (w->series->total_s < MIN_STEADY_S)
                 a->steady = STEADY_TOO_SHORT;
-        else if (moves || r->transient || l + 1 < a->n_regimes)
+        else if (trend != 0 || r->transient || l + 1 < a->n_regimes)
                 a->steady = STEADY_DRIFTING;
         else if (a->steady_iops <= 0 || !regime_has_volume(w, r))
                 a->steady = STEADY_NOT_ENOUGH_VOLUME;

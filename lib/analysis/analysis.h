@@ -54,6 +54,7 @@ typedef struct Analysis {
         SteadyState steady;
         double steady_since_s;
         double steady_iops;
+        int trend; /* where the end still goes: 1 up, -1 down, 0 nowhere */
 
         CollapseVerdict collapse;
         double collapse_ratio; /* steady / burst */

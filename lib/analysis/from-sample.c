@@ -63,7 +63,7 @@ const char *steady_decision_text(const SteadyWatch *watch, SteadyChange change, 
         if (change == STEADY_DECLARED)
                 snprintf(buf, STEADY_DECISION_MAX, "%s %s IOPS since %s of the phase", iops, what, since);
         else
-                snprintf(buf, STEADY_DECISION_MAX, "%s IOPS have left %s, where they were since %s of the phase", what, iops,
-                         since);
+                snprintf(buf, STEADY_DECISION_MAX, "%s IOPS have left %s, where they were since %s of the phase", what,
+                         iops, since);
         return buf;
 }

@@ -128,6 +128,17 @@ int parse_size(const char *s, uint64_t *ret_bytes) {
         return parse_with_unit(s, units, ELEMENTSOF(units), ret_bytes);
 }
 
+int parse_count(const char *s, uint64_t *ret) {
+        static const Unit units[] = {
+                { "", 1 },
+                { "k", UINT64_C(1000) },
+                { "m", UINT64_C(1000000) },
+                { "g", UINT64_C(1000000000) },
+        };
+
+        return parse_with_unit(s, units, ELEMENTSOF(units), ret);
+}
+
 int parse_duration(const char *s, uint64_t *ret_ns) {
         static const Unit units[] = {
                 { "", NSEC_PER_SEC },
