@@ -33,6 +33,18 @@ class Script:
     def samples(self, n, phase=0, duration_ns=SECOND, writes=100, reads=0, errors=0, latency_ns=50000):
         return self.add("samples", n, phase, duration_ns, writes, reads, errors, latency_ns)
 
+    def size(self, size_bytes):
+        return self.add("size", size_bytes)
+
+    def expect(self, *lines):
+        return self.add("expect", *lines)
+
+    def noisy(self, n, writes, percent=5, phase=0):
+        return self.add("noisy", n, phase, writes, percent)
+
+    def temperature(self, celsius):
+        return self.add("temperature", celsius)
+
     def event(self, kind, detail=""):
         return self.add("event", kind, detail)
 
