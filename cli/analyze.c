@@ -338,9 +338,9 @@ const Verb verb_analyze = {
         .summary = "what the drive did: burst, regimes, steady state, collapse",
         .words = "RUN [--phase P]",
         .description = "Judges the curve of one phase: the longest that wrote (or read, if nothing was written), or "
-                       "the one named. Tells the burst, the regimes, the steady state and since when, collapse, cycle and "
-                       "stalls, and what SNIA's and fio's criteria say. Times are those of the phase's running time; "
-                       "pauses and outages, and the 30 s after them, are left out.",
+                       "the one named. Tells the burst, the regimes, the steady state and since when, collapse, cycle "
+                       "and stalls, and what SNIA's and fio's criteria say. Times are those of the phase's running "
+                       "time; pauses and outages, and the 30 s after them, are left out.",
         .n_words_min = 1,
         .n_words_max = 1,
         .options = (const Option[]) {

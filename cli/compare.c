@@ -384,9 +384,9 @@ const Verb verb_compare = {
         .summary = "runs side by side: levels, time to the cliff, latencies",
         .words = "RUN RUN... [--phase P]",
         .description = "Shows the judged phase of each run: burst and end level, what was kept, when it fell and how "
-                       "much was moved by then, latencies in the burst and at the end, and ratios to the first run named. "
-                       "Among four or more drives of one model (or without one) it names those that are unlike the "
-                       "others: off the median by more than 3 robust standard deviations and by more than 5 %.",
+                       "much was moved by then, latencies in the burst and at the end, and ratios to the first run "
+                       "named. Among four or more drives of one model (or without one) it names those that are unlike "
+                       "the others: off the median by more than 3 robust standard deviations and by more than 5 %.",
         .n_words_min = 2,
         .n_words_max = SIZE_MAX,
         .options = (const Option[]) {

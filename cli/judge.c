@@ -178,8 +178,8 @@ char *judgement_title(const Judgement *j) {
 
         if (asprintf(&text, "run %" PRIu32 " %s%s%s%s%s%s%s%s%s, phase '%s': %s of %s, %s", run->id, run->name,
                      run->label ? ", " : "", run->label ?: "", *run->device_path ? " on " : "", run->device_path,
-                     run->model ? ", " : "", run->model ?: "", run->serial ? ", serial " : "", run->serial ?: "", phase->name,
-                     j->direction == DIRECTION_WRITE ? "writes" : "reads",
+                     run->model ? ", " : "", run->model ?: "", run->serial ? ", serial " : "", run->serial ?: "",
+                     phase->name, j->direction == DIRECTION_WRITE ? "writes" : "reads",
                      text_format_size(phase->block_bytes[j->direction], bs),
                      time_format_span(phase->elapsed_ns, span)) < 0) {
                 text = NULL;

@@ -111,6 +111,19 @@ START_TEST(test_sizes_that_fio_guesses_at_are_refused) {
 }
 END_TEST
 
+START_TEST(test_counts) {
+        static const NumberCase cases[] = {
+                { "0", 0, 0 },           { "60000", 0, 60000 },     { "60k", 0, 60000 },    { "60K", 0, 60000 },
+                { "1m", 0, 1000000 },    { "1g", 0, 1000000000 },
+                { "18446744073g", 0, UINT64_C(18446744073000000000) },
+                { "18446744074g", -ERANGE }, { "", -EINVAL },       { "k", -EINVAL },       { "1.5k", -EINVAL },
+                { "1kb", -EINVAL },      { "1t", -EINVAL },         { "-1", -EINVAL },      { "1k ", -EINVAL },
+        };
+
+        check_cases(parse_count, cases, ELEMENTSOF(cases));
+}
+END_TEST
+
 START_TEST(test_durations) {
         static const NumberCase cases[] = {
                 { "0", 0, 0 },
@@ -199,6 +212,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_range_includes_its_ends);
         tcase_add_test(tc, test_sizes_mean_what_fio_means);
         tcase_add_test(tc, test_sizes_that_fio_guesses_at_are_refused);
+        tcase_add_test(tc, test_counts);
         tcase_add_test(tc, test_durations);
         tcase_add_test(tc, test_doubles);
         tcase_add_test(tc, test_nearest_word);
