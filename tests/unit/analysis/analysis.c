@@ -74,6 +74,26 @@ START_TEST(slow_decline_drifts) {
 }
 END_TEST
 
+START_TEST(the_end_goes_up_or_down_or_nowhere) {
+        static const struct {
+                CurveStep step;
+                int trend;
+        } cases[] = {
+                { { 0, 6000, 10 * HOUR }, -1 },      { { 0, 16000, 10 * HOUR }, 1 }, /* all the time */
+                { { 0, 8700, 5 * HOUR }, -1 },       { { 0, 11500, 5 * HOUR }, 1 },  /* and came to rest half way */
+                { { 10 * HOUR - 120, 5000, 0 }, -1 }, { { 10 * HOUR - 120, 20000, 0 }, 1 }, /* just at the end */
+                { { HOUR, 5000, 0 }, 0 },            { { 0, 10000, 0 }, 0 },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                Analysis *a = judge_steps(10000, &cases[i].step, 1, &usual, 10 * HOUR, GIB);
+                ck_assert_msg(a->trend == cases[i].trend, "case %zu: %d", i, a->trend);
+                ck_assert_str_eq(steady_state_name(a->steady), cases[i].trend == 0 ? "steady" : "drifting");
+                analysis_free(a);
+        }
+}
+END_TEST
+
 START_TEST(flat_without_volume_is_not_steady) {
         Analysis *a = judge_steps(1000, NULL, 0, &usual, HOUR, 1024 * GIB);
         ck_assert_str_eq(steady_state_name(a->steady), "not-enough-volume");
@@ -239,6 +259,7 @@ static Suite *make_suite(void) {
         tcase_add_test(t, slc_drive_is_degraded);
         tcase_add_test(t, trough_and_hump_are_no_steady_state);
         tcase_add_test(t, slow_decline_drifts);
+        tcase_add_test(t, the_end_goes_up_or_down_or_nowhere);
         tcase_add_test(t, flat_without_volume_is_not_steady);
         tcase_add_test(t, short_run_is_too_short);
         tcase_add_test(t, cycle_is_no_collapse);

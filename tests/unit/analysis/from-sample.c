@@ -112,6 +112,8 @@ START_TEST(what_follows_a_cut_is_left_out) {
                 watch_level(&watch, &seen, 935, 1200, 10000);
                 ck_assert_uint_eq(seen.n[STEADY_DECLARED], 1);
                 ck_assert_uint_eq(seen.n[STEADY_REVOKED], cut ? 0 : 1);
+                watch_level(&watch, &seen, 1200, 1300, 1000);
+                ck_assert_uint_eq(seen.n[STEADY_REVOKED], 1);
                 steady_watch_end(&watch);
         }
 }
