@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Whoever reads an interval log takes the distance of two rows for an interval, and one of 1.5 times the usual distance for
- * several of which all but the last were silent. So no row here may be that far from the one before: longer samples
- * are cut into pieces, all at the sample's rate.
+ * Whoever reads an interval log takes the distance of two rows for an interval, and one of 1.5 times the usual
+ * distance for several of which all but the last were silent. So no row here may be that far from the one before:
+ * longer samples are cut into pieces, all at the sample's rate.
  */
 
 #include <inttypes.h>

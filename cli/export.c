@@ -29,10 +29,9 @@ static int write_one(Cli *cli, const Export *export, const char *output,
                 return write(cli, export, stdout, error);
         }
         int r = output_file_open(&file, output, error);
-        if (r >= 0)
-                r = write(cli, export, file.f, error);
-        /* A write that failed is told with its file. */
-        return r < 0 && r != -EIO ? r : output_file_keep(&file, error);
+        if (r < 0)
+                return r;
+        return output_file_keep(&file, write(cli, export, file.f, error), error);
 }
 
 typedef struct LogFiles {
@@ -77,12 +76,13 @@ static int log_files_open(LogFiles *files, const Export *export, const char *pre
         return r;
 }
 
-static int log_files_keep(LogFiles *files, Error *error) {
-        int r = 0;
+/* The first that could not be written is told. */
+static int log_files_keep(LogFiles *files, int r, Error *error) {
+        int written = r;
 
-        for (FioLog i = 0; r >= 0 && i < N_FIO_LOGS; i++)
+        for (FioLog i = 0; i < N_FIO_LOGS && (r >= 0 || r == written); i++)
                 if (files->items[i].f)
-                        r = output_file_keep(&files->items[i], error);
+                        r = output_file_keep(&files->items[i], written, error);
         files->kept = r >= 0;
         return r;
 }
@@ -93,16 +93,17 @@ static int export_fio(Cli *cli, const Export *export, const char *prefix, int on
 
         if (!prefix && only < 0)
                 return error_set(error, ERROR_USAGE, EINVAL,
-                                 "fio's logs are a file for each kind: name them with -o PREFIX, or choose one with --kind");
+                                 "fio's logs are a file for each kind: name them with -o PREFIX, or choose one with "
+                                 "--kind");
         if (!prefix) {
                 cli->output_begun = true;
                 logs[only] = stdout;
                 return export_fio_write(export, logs, error);
         }
         int r = log_files_open(&files, export, prefix, only, logs, error);
-        if (r >= 0)
-                r = export_fio_write(export, logs, error);
-        return r < 0 && r != -EIO ? r : log_files_keep(&files, error);
+        if (r < 0)
+                return r;
+        return log_files_keep(&files, export_fio_write(export, logs, error), error);
 }
 
 /* --- options --- */
@@ -141,7 +142,8 @@ static void export_done(Export *export) {
 
 static int export_run(Cli *cli, const Arguments *arguments, Error *error) {
         _cleanup_(export_done) Export export = {};
-        const char *format = arguments_value(arguments, "format") ?: "csv", *output = arguments_value(arguments, "output");
+        const char *format = arguments_value(arguments, "format") ?: "csv";
+        const char *output = arguments_value(arguments, "output");
         int kind;
 
         if (output && strcmp(output, "-") == 0)
@@ -167,15 +169,16 @@ const Verb verb_export = {
         .name = "export",
         .summary = "the samples of a run for other programs",
         .words = "RUN [--format csv|json|fio] [-o FILE|PREFIX] [--phase P] [--kind iops|bw|lat]",
-        .description = "Writes all samples of a run, as CSV (the default), as the JSON of 'samples', or as fio's interval "
-                       "logs PREFIX_iops.1.log, PREFIX_bw.1.log and PREFIX_clat.1.log. 'import' reads CSV and logs back "
-                       "to the same numbers. Goes to standard output unless -o names a file, which must not exist yet.",
+        .description = "Writes all samples of a run, as CSV (the default), as the JSON of 'samples', or as fio's "
+                       "interval logs PREFIX_iops.1.log, PREFIX_bw.1.log and PREFIX_clat.1.log. 'import' reads CSV and "
+                       "logs back to the same numbers. Goes to standard output unless -o names a file, which must not "
+                       "exist yet.",
         .n_words_min = 1,
         .n_words_max = 1,
         .options = (const Option[]) {
                 { .name = "format", .argument = "csv|json|fio", .help = "what to write" },
-                { .name = "output", .letter = 'o', .argument = "FILE|PREFIX", .help = "where to; for fio the beginning of "
-                                                                                     "the names" },
+                { .name = "output", .letter = 'o', .argument = "FILE|PREFIX",
+                  .help = "where to; for fio the beginning of the names" },
                 { .name = "phase", .argument = "P", .help = "this phase only: its name, or its number from 0" },
                 { .name = "kind", .argument = "iops|bw|lat", .help = "only this log of fio's" },
                 {},

@@ -30,8 +30,9 @@ typedef enum FioLog {
 extern const char *const fio_log_names[N_FIO_LOGS]; /* "iops", "bw", "clat": in the files' names */
 
 /*
- * fio's interval logs on those of the files that are not NULL: time in ms since the beginning of what is exported, value,
- * direction, block size. Time and value have decimals where whole numbers would not be exact. Such a log does not tell
- * how long an interval was: a sample that is much longer than the usual ones becomes several rows at its rate.
+ * fio's interval logs on those of the files that are not NULL: time in ms since the beginning of what is exported,
+ * value, direction, block size. Time and value have decimals where whole numbers would not be exact. Such a log does
+ * not tell how long an interval was: a sample that is much longer than the usual ones becomes several rows at its
+ * rate.
  */
 int export_fio_write(const Export *export, FILE *const files[static N_FIO_LOGS], Error *error);

@@ -68,7 +68,8 @@ static int open_recording(const char *path, Error *error) {
         if (fd < 0 || fstat(fd, &st) < 0)
                 return error_set(error, ERROR_USAGE, errno, "cannot read %s: %s", shown_name(path), strerror(errno));
         if (S_ISBLK(st.st_mode))
-                return error_set(error, ERROR_USAGE, EINVAL, "%s is a block device, where a recording is expected", path);
+                return error_set(error, ERROR_USAGE, EINVAL, "%s is a block device, where a recording is expected",
+                                 path);
         return TAKE_FD(fd);
 }
 
@@ -91,7 +92,8 @@ static int read_recording(const char *path, Text *ret, Error *error) {
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n < 0)
-                        return error_set(error, ERROR_USAGE, errno, "cannot read %s: %s", shown_name(path), strerror(errno));
+                        return error_set(error, ERROR_USAGE, errno, "cannot read %s: %s", shown_name(path),
+                                         strerror(errno));
                 if (n == 0)
                         break;
                 text.length += (size_t) n;
@@ -108,7 +110,8 @@ static int add_file(Import *import, const char *path, Error *error) {
         int r = read_recording(path, &text, error);
         if (r < 0)
                 return r;
-        if (import->format == FORMAT_FIO || (import->format == FORMAT_GUESSED && recording_is_fio(text.data, text.length)))
+        if (import->format == FORMAT_FIO ||
+            (import->format == FORMAT_GUESSED && recording_is_fio(text.data, text.length)))
                 return recording_add_fio(import->recording, name, text.data, text.length, import->kind, error);
         return recording_add_csv(import->recording, name, text.data, text.length, error);
 }
@@ -163,7 +166,8 @@ static int read_size(const Arguments *arguments, const char *name, uint64_t max,
         if (!value)
                 return 0;
         if (parse_size(value, ret) < 0 || *ret == 0 || *ret > max)
-                return error_set(error, ERROR_USAGE, EINVAL, "--%s %s: expected bytes, as in 4096, 4k, 745g", name, value);
+                return error_set(error, ERROR_USAGE, EINVAL, "--%s %s: expected bytes, as in 4096, 4k, 745g", name,
+                                 value);
         return 0;
 }
 
@@ -199,6 +203,7 @@ static int read_options(Import *import, const Arguments *arguments, Error *error
 static int insert(const Cli *cli, const Import *import, const Arguments *arguments, uint32_t *ret_run, Error *error) {
         _cleanup_store_ Store *store = NULL;
         const RecordedRun recorded = {
+                .database = cli->database,
                 .name = import->name,
                 .source = import->source,
                 .device_path = basename(shown_name(arguments->words[0])),
@@ -262,8 +267,9 @@ const Verb verb_import = {
         .summary = "make a run of what another tool recorded",
         .words = "FILE... [--format fio|csv] [--name N] [--serial S] [--capacity BYTES] [--bs BYTES] "
                  "[--kind iops|bw|lat]",
-        .description = "Reads fio's interval logs (write_iops_log and its like, with log_avg_msec) or CSV, all files of "
-                       "one run together, and adds a run that every other verb can work with. '-' is standard input. "
+        .description = "Reads fio's interval logs (write_iops_log and its like, with log_avg_msec) or CSV, all files "
+                       "of one run together, and adds a run that every other verb can work with. '-' is standard "
+                       "input. "
                        "Needs no service, and creates the database if there is none.",
         .n_words_min = 1,
         .n_words_max = SIZE_MAX,
@@ -273,8 +279,8 @@ const Verb verb_import = {
                 { .name = "serial", .argument = "S", .help = "of the drive" },
                 { .name = "capacity", .argument = "BYTES", .help = "of the drive: steady states are judged by volume" },
                 { .name = "bs", .argument = "BYTES", .help = "size of an I/O where the log does not tell; else 4k" },
-                { .name = "kind", .argument = "iops|bw|lat", .help = "what fio's logs hold, where their names do not "
-                                                                     "tell" },
+                { .name = "kind", .argument = "iops|bw|lat",
+                  .help = "what fio's logs hold, where their names do not tell" },
                 {},
         },
         .run = import_run,

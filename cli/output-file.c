@@ -16,7 +16,8 @@
 
 static int cannot_write(const char *path, int errnum, Error *error) {
         if (errnum == EEXIST)
-                return error_set(error, ERROR_USAGE, EEXIST, "%s exists already; remove it first, or name another file", path);
+                return error_set(error, ERROR_USAGE, EEXIST, "%s exists already; remove it first, or name another file",
+                                 path);
         return error_set(error, ERROR_FAILED, errnum, "cannot write %s: %s", path, strerror(errnum));
 }
 
@@ -66,13 +67,14 @@ static int give_name(OutputFile *file) {
         return 0;
 }
 
-int output_file_keep(OutputFile *file, Error *error) {
-        int r = ferror(file->f) ? -EIO : 0;
-
-        if (fflush(file->f) != 0 || fsync(fileno(file->f)) < 0)
+int output_file_keep(OutputFile *file, int r, Error *error) {
+        if (r < 0 && !ferror(file->f))
+                return r;
+        /* What was not written is tried once more, for the reason. */
+        if ((r >= 0 || r == -EIO) && (fflush(file->f) != 0 || fsync(fileno(file->f)) < 0))
                 r = -errno;
-        if (r >= 0)
-                r = give_name(file);
+        else if (r >= 0)
+                r = ferror(file->f) ? -EIO : give_name(file);
         if (r < 0)
                 return cannot_write(file->path, -r, error);
         fclose(file->f);

@@ -29,8 +29,9 @@ static int write_json(FILE *f, json_object *value, const char *before, size_t cu
         if (!text)
                 return -ENOMEM;
         fputs(before, f);
+        errno = 0;
         if (fwrite(text, 1, length - cut, f) != length - cut)
-                return -EIO;
+                return errno > 0 ? -errno : -EIO;
         return 0;
 }
 

@@ -3,8 +3,8 @@
 /*
  * The time of day of a recording is not known: it is taken to have just ended.
  *
- * Of a latency only the mean is told, so all I/O of an interval is counted there. Where no I/O is told with it, it is kept
- * as that of a single one, so that it can be plotted.
+ * Of a latency only the mean is told, so all I/O of an interval is counted there. Where no I/O is told with it, it is
+ * kept as that of a single one, so that it can be plotted.
  */
 
 #include <inttypes.h>
@@ -18,8 +18,12 @@
 #include "util/text.h"
 #include "util/time.h"
 
-/* Some tenths of a second, so that the service beside gets its turn. */
-#define SAMPLES_PER_TRANSACTION 2000
+/*
+ * Some tenths of a second. A living service gets its turn in between: SQLite tries for a lock every 100 ms, so that it
+ * must be free for longer than that.
+ */
+#define SAMPLES_PER_TRANSACTION 5000
+#define SERVICE_TURN_MS 150
 #define BUSY_RETRIES 6 /* each of them waits for seconds */
 #define SECTOR_BYTES 512
 #define BLOCK_BYTES_DEFAULT UINT64_C(4096) /* where nothing was done */
@@ -210,8 +214,8 @@ static int insert_tail(Keeper *keeper, Error *error) {
         if (r >= 0)
                 r = store_set_run_state(keeper->store, keeper->run, RUN_DONE, at_ns, error);
         if (r >= 0)
-                r = store_insert_event(keeper->store, keeper->run, at_ns, length_ns(keeper->recorded), EVENT_FINISHED, detail,
-                                       error);
+                r = store_insert_event(keeper->store, keeper->run, at_ns, length_ns(keeper->recorded), EVENT_FINISHED,
+                                       detail, error);
         return r;
 }
 
@@ -229,7 +233,8 @@ static int insert_all(Keeper *keeper, int interrupt_fd, Error *error) {
         size_t n = keeper->recorded->n_rows;
 
         for (size_t from = 0; from < n; from += SAMPLES_PER_TRANSACTION) {
-                if (live_wait(interrupt_fd, 0) > 0)
+                bool yields = from > 0 && store_service_is_alive(keeper->recorded->database);
+                if (live_wait(interrupt_fd, yields ? SERVICE_TURN_MS : 0) > 0)
                         return -EINTR;
                 int r = begin(keeper->store, error);
                 if (r < 0)

@@ -7,6 +7,7 @@
 #include "store/store.h"
 
 typedef struct RecordedRun {
+        const char *database;    /* path */
         const char *name;
         const char *source;      /* where it came from, for people: file names */
         const char *device_path; /* "" for none */
@@ -19,8 +20,8 @@ typedef struct RecordedRun {
 } RecordedRun;
 
 /*
- * Writes the run in short transactions, beside a service that may be writing too. Until the last of them it is in state
- * failed, then done. If that is not reached, everything of it is removed again. Ends with -EINTR as soon as interrupt_fd is
- * readable.
+ * Writes the run in short transactions, beside a service that may be writing too. Until the last of them it is in
+ * state failed, then done. If that is not reached, everything of it is removed again. Ends with -EINTR as soon as
+ * interrupt_fd is readable.
  */
 int recorded_run_insert(Store *store, const RecordedRun *recorded, int interrupt_fd, uint32_t *ret_run, Error *error);

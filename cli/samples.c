@@ -236,7 +236,8 @@ static int samples_run(Cli *cli, const Arguments *arguments, Error *error) {
 
         query.with_latency = printer->every_ns > 0;
         if (cli->json)
-                return print_document(printer, stdout, store, &query, printer->every_ns ?: run.sample_interval_ns, error);
+                return print_document(printer, stdout, store, &query, printer->every_ns ?: run.sample_interval_ns,
+                                      error);
         print_heading();
         return each_row(printer, store, &query, error);
 }

@@ -176,7 +176,8 @@ static void print_drive(const StoreRun *run) {
         if (run->size_bytes > 0)
                 printf("%-12s %s (%" PRIu64 " bytes", "size", text_format_size(run->size_bytes, size), run->size_bytes);
         if (run->size_bytes > 0 && run->logical_block_bytes > 0)
-                printf("; blocks of %" PRIu32 ", physical %" PRIu32, run->logical_block_bytes, run->physical_block_bytes);
+                printf("; blocks of %" PRIu32 ", physical %" PRIu32, run->logical_block_bytes,
+                       run->physical_block_bytes);
         if (run->size_bytes > 0)
                 puts(")");
         print_field("transport", run->transport);

@@ -97,8 +97,8 @@ static int field_number(const Lines *l, size_t i, double max, const char *what, 
         if (r == -ENOMEM)
                 return r;
         if (r < 0 || value < 0 || value > max)
-                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: %s is '%s', expected a number from 0 to %g", l->name,
-                                 l->number, what, l->fields[i], max);
+                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: %s is '%s', expected a number from 0 to %g",
+                                 l->name, l->number, what, l->fields[i], max);
         *ret = value;
         return 0;
 }
@@ -120,8 +120,8 @@ static int add_in_order(Track *track, const Lines *l, TrackRow row, Error *error
                 return 0;
         if (track->n > 0 && row.to_ns <= track->rows[track->n - 1].to_ns)
                 return error_set(error, ERROR_USAGE, EINVAL,
-                                 "%s:%u: the time does not go on from the line before of the same direction; an interval "
-                                 "log is expected (fio: log_avg_msec)", l->name, l->number);
+                                 "%s:%u: the time does not go on from the line before of the same direction; an "
+                                 "interval log is expected (fio: log_avg_msec)", l->name, l->number);
         if (track->n >= N_ROWS_MAX || track_add(track, row) < 0)
                 return error_set(error, ERROR_FAILED, ENOMEM, "%s:%u: not enough memory", l->name, l->number);
         return 0;
@@ -159,7 +159,7 @@ int recording_kind_from_name(const char *name, RecordingKind *ret) {
         return -EINVAL;
 }
 
-/* The last of the words that stands between marks in the file's name: "x_iops.1.log", "a.bw.log". Its index, or -ENOENT. */
+/* The last of the words between marks in the file's name: "x_iops.1.log", "a.bw.log". Its index, or -ENOENT. */
 static int kind_word_in(const char *path) {
         const char *name = strrchr(path, '/');
         int found = -ENOENT;
@@ -212,7 +212,8 @@ static bool is_next_job(const Track *track, uint64_t ns) {
 /* The track that a row of this direction and time belongs to; NULL if memory ran out. */
 static Track *fio_track(FioReader *reader, Direction direction, uint64_t ns) {
         size_t current = reader->current[direction];
-        if (current > 0 && (reader->n_tracks >= N_JOBS_MAX * N_DIRECTIONS || !is_next_job(&reader->tracks[current - 1], ns)))
+        bool full = reader->n_tracks >= N_JOBS_MAX * N_DIRECTIONS;
+        if (current > 0 && (full || !is_next_job(&reader->tracks[current - 1], ns)))
                 return &reader->tracks[current - 1];
 
         Track *tracks = reallocarray(reader->tracks, reader->n_tracks + 1, sizeof(Track));
@@ -227,11 +228,11 @@ static Track *fio_track(FioReader *reader, Direction direction, uint64_t ns) {
 static int fio_columns(FioReader *reader, const Lines *l, Error *error) {
         if (l->n_fields < FIO_COLUMNS_MIN || l->n_fields > FIO_COLUMNS_MAX)
                 return error_set(error, ERROR_USAGE, EINVAL,
-                                 "%s:%u: %zu columns, expected time in ms, value, direction, and maybe block size and offset",
-                                 l->name, l->number, l->n_fields);
+                                 "%s:%u: %zu columns, expected time in ms, value, direction, and maybe block size and "
+                                 "offset", l->name, l->number, l->n_fields);
         if (reader->n_columns != 0 && l->n_fields != reader->n_columns)
-                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: %zu columns, but the lines before have %zu", l->name,
-                                 l->number, l->n_fields, reader->n_columns);
+                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: %zu columns, but the lines before have %zu",
+                                 l->name, l->number, l->n_fields, reader->n_columns);
         reader->n_columns = l->n_fields;
         return 0;
 }
@@ -348,7 +349,8 @@ static int csv_header(CsvReader *reader, const Lines *l, Error *error) {
         if (reader->time == SIZE_MAX || !reader->any)
                 return error_set(error, ERROR_USAGE, EINVAL,
                                  "%s:%u: the header names no %s; expected time_s and write_iops, read_iops, write_ios, "
-                                 "write_bytes, ...", l->name, l->number, reader->time == SIZE_MAX ? "time_s" : "values");
+                                 "write_bytes, ...", l->name, l->number,
+                                 reader->time == SIZE_MAX ? "time_s" : "values");
         return 0;
 }
 
@@ -368,8 +370,8 @@ static int csv_line(CsvReader *reader, const Lines *l, Error *error) {
         double end_s = 0, length_s = 0;
 
         if (l->n_fields != reader->n_columns)
-                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: %zu columns, but the header has %zu", l->name, l->number,
-                                 l->n_fields, reader->n_columns);
+                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: %zu columns, but the header has %zu", l->name,
+                                 l->number, l->n_fields, reader->n_columns);
         int r = field_number(l, reader->time, TIME_MAX_S, "the time", &end_s, error);
         if (r >= 0 && reader->duration != SIZE_MAX)
                 r = field_number(l, reader->duration, TIME_MAX_S, "the duration", &length_s, error);

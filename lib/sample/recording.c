@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Each file, direction and quantity is a track. The time line is made of the ends of all rows: those of different tracks that
- * lie within half a step of each other are the same interval, and the first added file tells its exact end. Latencies
- * come last, since they are told of some intervals only.
+ * Each file, direction and quantity is a track. The time line is made of the ends of all rows: those of different
+ * tracks that lie within half a step of each other are the same interval, and the first added file tells its exact
+ * end. Latencies come last, since they are told of some intervals only.
  *
  * Times are whole nanoseconds, so that what was exact stays exact. Rates become counts by carrying on what
  * rounding took, so that the sum over any stretch is right to one I/O even at a few IOPS.
@@ -67,27 +67,30 @@ static int compare_u64(const void *a, const void *b) {
         return (x > y) - (x < y);
 }
 
-/* The median distance of the ends, the lower of two: a gap is no step. Of a single row its whole length. */
+/*
+ * The median length, or where lengths are not told the median distance of the ends: the lower of two, since a gap is no
+ * step. Of a single row all the time before it.
+ */
 static int track_step(const Track *track, uint64_t *ret_ns) {
         const TrackRow *rows = track->rows;
-        if (track->n == 1) {
-                *ret_ns = rows[0].to_ns - (rows[0].from_ns == FROM_UNKNOWN ? 0 : rows[0].from_ns);
-                return 0;
-        }
+        bool told = rows[0].from_ns != FROM_UNKNOWN;
+        size_t first = told || track->n == 1 ? 0 : 1, n = track->n - first;
 
-        _cleanup_free_ uint64_t *steps = calloc(track->n, sizeof(uint64_t));
+        _cleanup_free_ uint64_t *steps = calloc(n, sizeof(uint64_t));
         if (!steps)
                 return -ENOMEM;
-        for (size_t i = 1; i < track->n; i++)
-                steps[i - 1] = rows[i].to_ns - rows[i - 1].to_ns;
-        qsort(steps, track->n - 1, sizeof(uint64_t), compare_u64);
-        *ret_ns = steps[(track->n - 2) / 2];
+        for (size_t i = 0; i < n; i++) {
+                const TrackRow *row = &rows[first + i];
+                steps[i] = row->to_ns - (told ? row->from_ns : first > 0 ? row[-1].to_ns : 0);
+        }
+        qsort(steps, n, sizeof(uint64_t), compare_u64);
+        *ret_ns = steps[(n - 1) / 2];
         return 0;
 }
 
 /*
- * Of the direction with the shortest steps: the rows of one that is hardly used are missing where nothing was done in it.
- * Latencies, missing likewise, tell the step only if there is nothing else.
+ * Of the direction with the shortest steps: the rows of one that is hardly used are missing where nothing was done in
+ * it. Latencies, missing likewise, tell the step only if there is nothing else.
  */
 static int file_step(const Track *tracks, size_t n, uint64_t *ret_ns, bool *ret_counts) {
         bool counts = false;
@@ -261,7 +264,8 @@ static void timeline_look(Timeline *timeline) {
         for (size_t i = 0; i < recording->n_tracks; i++) {
                 const Track *track = &recording->tracks[i];
                 timeline->told_ios[track->direction] |= track->kind == TRACK_IOPS || track->kind == TRACK_IOS;
-                timeline->told_bytes[track->direction] |= track->kind == TRACK_BYTES_PER_S || track->kind == TRACK_BYTES;
+                timeline->told_bytes[track->direction] |= track->kind == TRACK_BYTES_PER_S ||
+                                                          track->kind == TRACK_BYTES;
                 if (track->kind == TRACK_COMPLETION_LATENCY)
                         timeline->latency[track->direction] = track->kind;
         }
@@ -282,7 +286,7 @@ static int timeline_make(Timeline *timeline) {
         return r;
 }
 
-/* How many silent intervals lie between the end of the one before and a slot: none if that is but a wobble of clocks. */
+/* How many silent intervals lie between the one before and a slot: none if that is but a wobble of clocks. */
 static uint64_t n_silent(const Timeline *timeline, uint64_t previous_ns, const Slot *slot) {
         if (slot->from_ns <= previous_ns || slot->from_ns - previous_ns < (timeline->step_ns + 1) / 2)
                 return 0;
@@ -333,9 +337,10 @@ static void rows_fill(const Timeline *timeline, RecordingRow *rows) {
         for (size_t i = 0; i < timeline->n; i++) {
                 const Slot *slot = &timeline->slots[i];
                 uint64_t silent = n_silent(timeline, previous_ns, slot), from_ns = previous_ns;
+                uint64_t silent_ns = silent > 0 ? (slot->from_ns - from_ns) / silent : 0;
 
                 for (uint64_t k = 1; k <= silent; k++) {
-                        uint64_t to_ns = k < silent ? from_ns + k * ((slot->from_ns - from_ns) / silent) : slot->from_ns;
+                        uint64_t to_ns = k < silent ? from_ns + k * silent_ns : slot->from_ns;
                         *rows++ = (RecordingRow){ .from_ns = previous_ns - begin_ns, .to_ns = to_ns - begin_ns };
                         previous_ns = to_ns;
                 }

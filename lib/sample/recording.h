@@ -26,7 +26,7 @@ typedef enum RecordingKind {
 /* -EINVAL for a word that is none of iops, bw, lat, clat. */
 int recording_kind_from_name(const char *name, RecordingKind *ret);
 
-/* Intervals in order, each beginning where the one before ended, the first at 0. */
+/* Intervals in order, each beginning where the one before ended, the first at 0. One may have been told to be empty. */
 typedef struct RecordingRow {
         uint64_t from_ns, to_ns;
         uint64_t ios[N_DIRECTIONS];
@@ -43,13 +43,13 @@ DEFINE_CLEANUP(Recording *, recording_free)
 #define _cleanup_recording_ _cleanup_(recording_freep)
 
 /*
- * Both add a file (length bytes, not NUL-terminated). name stands in messages. ERROR_USAGE with "name:17: ..." for a line
- * that is wrong or cut off, and for a file without any row, or with other intervals than the files before; nothing of
- * the file is then kept.
+ * Both add a file (length bytes, not NUL-terminated). name stands in messages. ERROR_USAGE with "name:17: ..." for a
+ * line that is wrong or cut off, and for a file without any row, or with other intervals than the files before;
+ * nothing of the file is then kept.
  *
- * fio: lines of 3 to 7 columns, of which time in ms, value, direction and block size are read; decimals are allowed. Time
- * that starts again, as with per_job_logs=0, is another job. With kind unknown the name tells it. Where both lat and
- * clat are there, clat counts.
+ * fio: lines of 3 to 7 columns, of which time in ms, value, direction and block size are read; decimals are allowed.
+ * Time that starts again, as with per_job_logs=0, is another job. With kind unknown the name tells it. Where both lat
+ * and clat are there, clat counts.
  *
  * CSV: a header line, then rows; separated by commas, semicolons, tabs or blanks; lines that start with # are comments.
  * Columns: time_s (or elapsed_s) is the end of an interval; of read, write and trim each _iops, _ios, _bytes,

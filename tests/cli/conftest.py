@@ -105,3 +105,16 @@ def job(tmp_path):
         return path
 
     return make
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder on a disk of 2 MB."""
+    needs.need_root()
+    path = tmp_path / "small"
+    path.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", path], check=True)
+    try:
+        yield path
+    finally:
+        subprocess.run(["umount", "--lazy", path], check=True)
