@@ -35,6 +35,7 @@
 
 #define MIN_STEADY_S 600.0
 #define MOVE_SIGMAS 3.3 /* two-sided 0.1 % */
+#define GOES_ON_SHARE 0.5 /* of the whole regime's slope */
 #define VOLUME_FILLS 2.0
 #define VOLUME_UNKNOWN_S 1800.0
 #define VOLUME_UNKNOWN_SHARE 0.5
@@ -80,7 +81,7 @@ static int work_find_cycle(Work *w) {
 
 /* --- regimes --- */
 
-/* Running median of the blocks around each one. Before the start the first block repeats; at the end the window is cut. */
+/* Running median of the blocks around each. Before the start the first block repeats; at the end the window is cut. */
 static int work_set_center(Work *w) {
         size_t window = CLIP_WINDOW;
         if (w->series->block_s > SERIES_BLOCK_S * 1.05)
@@ -241,14 +242,8 @@ static int sign(double x) {
         return (x > 0) - (x < 0);
 }
 
-/* Whether a line through the last half goes somewhere that matters and that noise does not explain. */
-static int regime_last_half_trend(const Work *w, const Regime *l, int *ret) {
-        size_t n = (l->to_block - l->from_block) / 2;
-        *ret = 0;
-        if (n < MIN_BLOCKS)
-                return 0;
-
-        const double *y = w->y + l->to_block - n;
+/* Where a line through n blocks goes, if that matters and noise does not explain it. */
+static int line_trend(const Work *w, const double *y, size_t n, Line *ret_line, int *ret) {
         Line line = line_fit(y, n);
         _cleanup_free_ double *residual = calloc(n, sizeof(double));
         if (!residual)
@@ -260,10 +255,32 @@ static int regime_last_half_trend(const Work *w, const Regime *l, int *ret) {
         if (lrv < 0)
                 return -ENOMEM;
         double blocks_in_total = w->series->total_s / w->series->block_s;
-        if (fabs(line.slope) > MOVE_SIGMAS * sqrt(lrv / line.sum_tt) &&
-            fabs(line.slope) * blocks_in_total >= REGIME_MIN_STEP)
-                *ret = sign(line.slope);
+        bool moves = fabs(line.slope) > MOVE_SIGMAS * sqrt(lrv / line.sum_tt) &&
+                     fabs(line.slope) * blocks_in_total >= REGIME_MIN_STEP;
+        *ret_line = line;
+        *ret = moves ? sign(line.slope) : 0;
         return 0;
+}
+
+/*
+ * By the last half, since a state that was approached must not count as moving for ever; or by all of it, of which
+ * noise hides less, if the last half goes on in the same way.
+ */
+static int regime_lines_trend(const Work *w, const Regime *l, int *ret) {
+        size_t n = l->to_block - l->from_block, half = n / 2;
+        Line last, whole;
+        int trend;
+
+        *ret = 0;
+        if (half < MIN_BLOCKS)
+                return 0;
+        int r = line_trend(w, w->y + l->to_block - half, half, &last, ret);
+        if (r < 0 || *ret != 0)
+                return r;
+        r = line_trend(w, w->y + l->from_block, n, &whole, &trend);
+        if (r >= 0 && trend * last.slope >= GOES_ON_SHARE * fabs(whole.slope))
+                *ret = trend;
+        return r;
 }
 
 /* Whether the end state still moves, and where to; of its two halves the last knows better. */
@@ -274,7 +291,7 @@ static int regime_trend(const Work *w, const Regime *l, int *ret) {
                 return -ENOMEM;
 
         double change = mean_of(w->y + l->to_block - q, q) - mean_of(w->y + l->from_block, q);
-        int r = regime_last_half_trend(w, l, ret);
+        int r = regime_lines_trend(w, l, ret);
         if (r >= 0 && *ret == 0 &&
             fabs(change) > fmax(REGIME_MIN_STEP, MOVE_SIGMAS * sqrt(2 * lrv / (double) q)))
                 *ret = sign(change);

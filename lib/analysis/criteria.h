@@ -14,8 +14,8 @@
 /*
  * SNIA SSS PTS 2.0.2, "Steady State": over a measurement window of five rounds (x − 4 .. x) of the tracked
  * variable, "Max(y) − Min(y) is no more than 20 % of Ave(y)" and the same difference on the best linear fit "is
- * within 10 % of Ave(y)". Both bounds belong to the steady state, as "no more than" and "within" say. In WSAT a round is
- * one minute of writing.
+ * within 10 % of Ave(y)". Both bounds belong to the steady state, as "no more than" and "within" say. In WSAT a round
+ * is one minute of writing.
  */
 #define SNIA_N_WINDOW 5
 #define SNIA_ROUND_S 60.0

@@ -123,7 +123,7 @@ static double rounds_level(const Round *rounds, size_t n) {
         return duration_s > 0 ? ios / duration_s : 0;
 }
 
-/* Of the logarithms, not the logarithm of the mean, which noise lifts above what the blocks to come are held against. */
+/* Of the logarithms, not the logarithm of the mean: noise lifts that above what the blocks to come are held against. */
 static double rounds_mean_y(const Round *rounds, size_t n) {
         double sum_y = 0;
         unsigned n_blocks = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Two mistakes are to be avoided: to pass a drive on its burst, and to fail it in the trough after its cliff. So a level
- * is only believed in a steady (or cycling) state. Before that a drive fails only for what it cannot make good any more:
- * it never reached what was claimed, not even fresh; or it is further down than troughs go; or it is below and still falls
- * in a run that was long enough to see one.
+ * Two mistakes are to be avoided: to pass a drive on its burst, and to fail it in the trough after its cliff. So a
+ * level is only believed in a steady (or cycling) state. Before that a drive fails only for what it cannot make good any
+ * more: it never reached what was claimed, not even fresh; or it is further down than troughs go; or it is below and
+ * still falls in a run that was long enough to see one.
  */
 
 #include <math.h>
@@ -65,7 +65,7 @@ static VerdictReason judge_level(const VerdictInput *in, Expectation which, doub
                 reason.text = "too little was measured to tell a level";
         } else if (level_is_known(in)) {
                 reason.result = measured >= expected ? VERDICT_PASS : VERDICT_FAIL;
-                reason.text = a->steady == STEADY_CYCLING ? "the mean over its cycles" : "the level of the steady state";
+                reason.text = a->steady == STEADY_CYCLING ? "the mean over its cycles" : "the level that lasts";
         } else if (a->trend <= 0 && best < expected) {
                 reason.result = VERDICT_FAIL;
                 reason.text = "never reached, not even in the burst";

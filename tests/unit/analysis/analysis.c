@@ -21,7 +21,8 @@ static Analysis *judge(const Curve *curve, uint64_t capacity_bytes) {
         return a;
 }
 
-static Analysis *judge_steps(double iops, const CurveStep *steps, size_t n, const CurveNoise *noise, double length_s, uint64_t capacity) {
+static Analysis *judge_steps(double iops, const CurveStep *steps, size_t n, const CurveNoise *noise, double length_s,
+                             uint64_t capacity) {
         _cleanup_(curve_done) Curve curve = curve_make(iops, steps, n, noise, length_s, 1, 1);
         return judge(&curve, capacity);
 }
@@ -29,7 +30,8 @@ static Analysis *judge_steps(double iops, const CurveStep *steps, size_t n, cons
 #define assert_near(x, wanted, tolerance) ck_assert_double_eq_tol(x, wanted, (tolerance) * (wanted))
 
 START_TEST(sandforce_is_severe) {
-        const CurveStep steps[] = { { 120, 9000, 5 }, { 1800, 1500, 600 }, { 4 * HOUR, 800, HOUR }, { 8 * HOUR, 500, HOUR } };
+        const CurveStep steps[] = { { 120, 9000, 5 }, { 1800, 1500, 600 }, { 4 * HOUR, 800, HOUR },
+                                    { 8 * HOUR, 500, HOUR } };
         Analysis *a = judge_steps(35000, steps, ELEMENTSOF(steps), &usual, 10 * HOUR, 120 * GIB);
         ck_assert_str_eq(collapse_verdict_name(a->collapse), "severe");
         ck_assert_double_lt(a->collapse_ratio, 0.05);
@@ -71,6 +73,32 @@ START_TEST(slow_decline_drifts) {
         Analysis *a = judge_steps(10000, steps, ELEMENTSOF(steps), &usual, 10 * HOUR, 32 * GIB);
         ck_assert_str_eq(steady_state_name(a->steady), "drifting");
         analysis_free(a);
+}
+END_TEST
+
+/* A fast decline falls apart into short regimes, each of which moves little by itself. */
+START_TEST(decline_within_an_hour_drifts) {
+        const CurveStep steps[] = { { 0, 6000, HOUR } };
+
+        for (uint64_t seed = 1; seed <= 20; seed++) {
+                _cleanup_(curve_done) Curve curve = curve_make(10000, steps, ELEMENTSOF(steps), &usual, HOUR, 1, seed);
+                Analysis *a = judge(&curve, GIB);
+                ck_assert_str_eq(steady_state_name(a->steady), "drifting");
+                ck_assert_int_eq(a->trend, -1);
+                analysis_free(a);
+        }
+}
+END_TEST
+
+START_TEST(what_came_to_rest_is_steady) {
+        const CurveStep steps[] = { { 0, 6000, HOUR / 2 } };
+
+        for (uint64_t seed = 1; seed <= 20; seed++) {
+                _cleanup_(curve_done) Curve curve = curve_make(10000, steps, ELEMENTSOF(steps), &usual, HOUR, 1, seed);
+                Analysis *a = judge(&curve, GIB);
+                ck_assert_str_eq(steady_state_name(a->steady), "steady");
+                analysis_free(a);
+        }
 }
 END_TEST
 
@@ -229,13 +257,15 @@ END_TEST
 
 START_TEST(verdicts_have_their_bounds) {
         static const struct { double to; CollapseVerdict verdict; } cases[] = {
-                { 8200, COLLAPSE_NONE }, { 7800, COLLAPSE_DEGRADED }, { 5200, COLLAPSE_DEGRADED }, { 4800, COLLAPSE_CLIFF },
-                { 2100, COLLAPSE_CLIFF }, { 1900, COLLAPSE_COLLAPSE }, { 530, COLLAPSE_COLLAPSE }, { 470, COLLAPSE_SEVERE },
+                { 8200, COLLAPSE_NONE }, { 7800, COLLAPSE_DEGRADED }, { 5200, COLLAPSE_DEGRADED },
+                { 4800, COLLAPSE_CLIFF }, { 2100, COLLAPSE_CLIFF }, { 1900, COLLAPSE_COLLAPSE },
+                { 530, COLLAPSE_COLLAPSE }, { 470, COLLAPSE_SEVERE },
         };
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 const CurveStep steps[] = { { 600, cases[i].to, 0 } };
                 Analysis *a = judge_steps(10000, steps, 1, &(CurveNoise){ .sigma = 0.01 }, 2 * HOUR, 0);
-                ck_assert_msg(a->collapse == cases[i].verdict, "%g: %s", cases[i].to, collapse_verdict_name(a->collapse));
+                ck_assert_msg(a->collapse == cases[i].verdict, "%g: %s", cases[i].to,
+                              collapse_verdict_name(a->collapse));
                 analysis_free(a);
         }
 }
@@ -259,6 +289,8 @@ static Suite *make_suite(void) {
         tcase_add_test(t, slc_drive_is_degraded);
         tcase_add_test(t, trough_and_hump_are_no_steady_state);
         tcase_add_test(t, slow_decline_drifts);
+        tcase_add_test(t, decline_within_an_hour_drifts);
+        tcase_add_test(t, what_came_to_rest_is_steady);
         tcase_add_test(t, the_end_goes_up_or_down_or_nowhere);
         tcase_add_test(t, flat_without_volume_is_not_steady);
         tcase_add_test(t, short_run_is_too_short);

@@ -89,10 +89,11 @@ static double fio_plainly(const double *y, size_t n, bool slope) {
 
 START_TEST(fio_agrees_with_the_plain_formula) {
         enum { N = 400, WINDOW = 60 };
+        const CurveStep step = { 0, 4000, N };
+        const CurveNoise noise = { .sigma = 0.05, .phi = 0.7 };
         for (int slope = 0; slope <= 1; slope++)
                 for (uint64_t seed = 0; seed < 20; seed++) {
-                        _cleanup_(curve_done) Curve curve = curve_make(5000, &(CurveStep){ 0, 4000, N }, 1,
-                                                                       &(CurveNoise){ .sigma = 0.05, .phi = 0.7 }, N, 1, seed);
+                        _cleanup_(curve_done) Curve curve = curve_make(5000, &step, 1, &noise, N, 1, seed);
                         double y[N];
                         for (size_t i = 0; i < N; i++)
                                 y[i] = curve.points[i].ios;
@@ -106,7 +107,9 @@ START_TEST(fio_agrees_with_the_plain_formula) {
                                         at = (double) (i + WINDOW);
                                 }
                         }
-                        FioCriterion criterion = { .slope = slope, .limit_percent = least + 1e-9, .duration_s = WINDOW };
+                        FioCriterion criterion = {
+                                .slope = slope, .limit_percent = least + 1e-9, .duration_s = WINDOW,
+                        };
                         Series series;
                         FioResult result;
                         ck_assert_int_eq(series_init(&series, curve.points, curve.n), 0);

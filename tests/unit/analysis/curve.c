@@ -59,7 +59,9 @@ Curve curve_make(double iops, const CurveStep *steps, size_t n_steps, const Curv
                 if (noise->period_s > 0)
                         factor += noise->amplitude * sin(2 * M_PI * from_s / noise->period_s);
                 double ios = round(level_at(iops, steps, n_steps, from_s) * fmax(0, factor) * step_s);
-                curve.points[i] = (SeriesPoint){ .from_s = from_s, .to_s = from_s + step_s, .ios = ios, .bytes = ios * 4096 };
+                curve.points[i] = (SeriesPoint){
+                        .from_s = from_s, .to_s = from_s + step_s, .ios = ios, .bytes = ios * 4096,
+                };
         }
         return curve;
 }

@@ -61,8 +61,8 @@ START_TEST(noise_makes_no_verdict) {
         for (uint64_t run = 0; run < N_RUNS; run++)
                 one_run(setting, (uint64_t) _i * 1000 + run, &n_alarms, &n_revoked);
 
-        fprintf(stderr, "sigma %.2f phi %.2f %s: %u verdicts, %u revoked of %u\n", setting->noise.sigma, setting->noise.phi,
-                setting->noise.heavy_tails ? "heavy tails" : "normal", n_alarms, n_revoked, N_RUNS);
+        fprintf(stderr, "sigma %.2f phi %.2f %s: %u verdicts, %u revoked of %u\n", setting->noise.sigma,
+                setting->noise.phi, setting->noise.heavy_tails ? "heavy tails" : "normal", n_alarms, n_revoked, N_RUNS);
         ck_assert_uint_eq(n_alarms, 0);
         ck_assert_uint_le(n_revoked, setting->max_revoked);
 }

@@ -96,7 +96,7 @@ START_TEST(long_run_variance_sees_correlation) {
                 x = 0.9 * x + sqrt(1 - 0.81) * e;
                 slow[i] = 0.1 * x;
         }
-        /* White noise: its variance, the largest of eight estimates; AR(1) with 0.9: (1 + 0.9) / (1 − 0.9) = 19 times as much. */
+        /* White noise: its variance, the largest of eight estimates; AR(1) with 0.9: 1.9 / 0.1 = 19 times as much. */
         ck_assert_double_gt(long_run_variance(white, N), 0.008);
         ck_assert_double_lt(long_run_variance(white, N), 0.025);
         ck_assert_double_gt(long_run_variance(slow, N), 0.06); /* 64 times that of neighbours is the most */
