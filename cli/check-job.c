@@ -89,6 +89,27 @@ static void append_notices(json_object *array, char **notices, size_t n) {
                 json_append_string(array, notices[i]);
 }
 
+static int add_expectations_json(json_object *document, const Expectations *expectations) {
+        json_object *array = json_object_new_array();
+
+        if (!array)
+                return -ENOMEM;
+        json_add(document, "expect", array);
+        for (size_t i = 0; i < N_EXPECTATIONS; i++) {
+                if (!expectations->is_set[i])
+                        continue;
+
+                json_object *o = json_object_new_object();
+                if (!o)
+                        return -ENOMEM;
+                json_add_string(o, "criterion", expect_options[i].name);
+                json_add_double(o, "expected", expectations->value[i]);
+                json_add_string(o, "unit", expect_unit_name(expect_options[i].unit));
+                json_object_array_add(array, o);
+        }
+        return 0;
+}
+
 static int check_json(Cli *cli, const Job *job, const Plan *plan, bool has_size) {
         _cleanup_json_ json_object *document = json_object_new_object();
         json_object *phases = json_object_new_array(), *notices = json_object_new_array();
@@ -106,6 +127,8 @@ static int check_json(Cli *cli, const Job *job, const Plan *plan, bool has_size)
                         return -ENOMEM;
                 json_object_array_add(phases, o);
         }
+        if (add_expectations_json(document, &job->expectations) < 0)
+                return -ENOMEM;
         append_notices(notices, job->notices, job->n_notices);
         if (has_size)
                 append_notices(notices, plan->notices, plan->n_notices);
@@ -162,11 +185,24 @@ static void print_notices(char **notices, size_t n) {
         }
 }
 
+static void print_expectations(const Expectations *expectations) {
+        char value[EXPECT_VALUE_MAX];
+
+        for (size_t i = 0; i < N_EXPECTATIONS; i++) {
+                const ExpectOption *option = &expect_options[i];
+
+                if (expectations->is_set[i])
+                        printf("expected: %s, at %s %s\n", option->name, option->is_max ? "most" : "least",
+                               expect_format(option->unit, expectations->value[i], value));
+        }
+}
+
 static int check_text(const Job *job, const Plan *plan, bool has_size) {
         int r = print_phases(job, plan);
         if (r < 0)
                 return r;
         print_totals(plan, has_size);
+        print_expectations(&job->expectations);
         print_notices(job->notices, job->n_notices);
         if (has_size)
                 print_notices(plan->notices, plan->n_notices);

@@ -32,8 +32,9 @@ typedef struct Verb {
         int (*run)(Cli *cli, const Arguments *arguments, Error *error);
 } Verb;
 
-extern const Verb verb_check_job, verb_devices, verb_list, verb_pause, verb_plot, verb_resume, verb_samples, verb_show,
-        verb_start, verb_stop, verb_watch;
+extern const Verb verb_analyze, verb_check_job, verb_compare, verb_devices, verb_export,
+        verb_import, verb_list, verb_pause, verb_plot,
+        verb_resume, verb_samples, verb_show, verb_start, verb_stop, verb_verdict, verb_watch;
 
 /* In the order of help; NULL-terminated. */
 extern const Verb *const verbs[];

@@ -22,30 +22,32 @@ int output_json(Cli *cli, json_object *document, bool one_line) {
         return json_print(document, one_line, stdout);
 }
 
-static int write_json(json_object *value, const char *before, size_t cut) {
+static int write_json(FILE *f, json_object *value, const char *before, size_t cut) {
         size_t length;
         const char *text = json_object_to_json_string_length(value, JSON_C_TO_STRING_PLAIN, &length);
 
         if (!text)
                 return -ENOMEM;
-        fputs(before, stdout);
-        if (fwrite(text, 1, length - cut, stdout) != length - cut)
-                return -EIO;
+        fputs(before, f);
+        errno = 0;
+        if (fwrite(text, 1, length - cut, f) != length - cut)
+                return errno > 0 ? -errno : -EIO;
         return 0;
 }
 
-int output_array_begin(OutputArray *ret, Cli *cli, json_object *head, const char *name) {
+int output_array_begin(OutputArray *ret, Cli *cli, FILE *f, json_object *head, const char *name) {
         _cleanup_json_ json_object *object = head;
 
         if (!object)
                 return -ENOMEM;
-        cli->output_begun = true;
-        *ret = (OutputArray) { .cli = cli };
+        if (f == stdout)
+                cli->output_begun = true;
+        *ret = (OutputArray) { .f = f };
 
-        int r = write_json(object, "", 1);
+        int r = write_json(f, object, "", 1);
         if (r < 0)
                 return r;
-        return printf("%s\"%s\":[", json_object_object_length(object) > 0 ? "," : "", name) < 0 ? -EIO : 0;
+        return fprintf(f, "%s\"%s\":[", json_object_object_length(object) > 0 ? "," : "", name) < 0 ? -EIO : 0;
 }
 
 int output_array_add(OutputArray *array, json_object *element) {
@@ -53,13 +55,13 @@ int output_array_add(OutputArray *array, json_object *element) {
 
         if (!object)
                 return -ENOMEM;
-        int r = write_json(object, array->any ? ",\n" : "\n", 0);
+        int r = write_json(array->f, object, array->any ? ",\n" : "\n", 0);
         array->any = true;
         return r;
 }
 
 int output_array_end(OutputArray *array) {
-        return puts("]}") < 0 ? -EIO : 0;
+        return fputs("]}\n", array->f) < 0 ? -EIO : 0;
 }
 
 static int error_json(Cli *cli, const Error *error) {

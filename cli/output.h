@@ -4,6 +4,7 @@
 /* What goes to stdout and stderr, and whether it arrived. */
 
 #include <stdint.h>
+#include <stdio.h>
 
 #include "cli.h"
 #include "render/json.h"
@@ -16,10 +17,10 @@ int output_json(Cli *cli, json_object *document, bool one_line);
  * written without its closing brace, then the array `name` element by element.
  */
 typedef struct OutputArray {
-        Cli *cli;
+        FILE *f;
         bool any;
 } OutputArray;
-int output_array_begin(OutputArray *ret, Cli *cli, json_object *head, const char *name);
+int output_array_begin(OutputArray *ret, Cli *cli, FILE *f, json_object *head, const char *name);
 int output_array_add(OutputArray *array, json_object *element); /* takes element over; NULL: no memory */
 int output_array_end(OutputArray *array);
 

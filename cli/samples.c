@@ -11,6 +11,7 @@
 
 #include "output.h"
 #include "query.h"
+#include "samples.h"
 #include "util/macro.h"
 #include "util/text.h"
 
@@ -25,7 +26,8 @@ typedef struct Row {
 
 typedef struct Printer {
         Cli *cli;
-        OutputArray array; /* for JSON */
+        bool json;
+        OutputArray array; /* if so */
         uint64_t every_ns; /* 0: each sample a row */
         Row row;           /* being filled */
         uint64_t interval; /* number of it, in units of every_ns */
@@ -47,6 +49,7 @@ static json_object *row_json(const Row *row) {
         json_add_u64(o, "trim_ios", s->ios[DIRECTION_TRIM]);
         json_add_u64(o, "write_bytes", s->bytes[DIRECTION_WRITE]);
         json_add_u64(o, "read_bytes", s->bytes[DIRECTION_READ]);
+        json_add_u64(o, "trim_bytes", s->bytes[DIRECTION_TRIM]);
         json_add_u64(o, "errors", s->errors);
         json_add_u64(o, "in_flight", s->in_flight);
         json_add_u64(o, "oldest_io_ns", s->oldest_ns);
@@ -91,7 +94,7 @@ static int print_row(const Row *row) {
 }
 
 static int emit(Printer *printer, const Row *row) {
-        return printer->cli->json ? output_array_add(&printer->array, row_json(row)) : print_row(row);
+        return printer->json ? output_array_add(&printer->array, row_json(row)) : print_row(row);
 }
 
 static void row_add(Row *row, const Sample *sample) {
@@ -173,27 +176,34 @@ static int on_sample(const Sample *sample, const StoreLatency *latency, void *us
         return emit(userdata, &row);
 }
 
-static int print_samples(Printer *printer, Store *store, const StoreSampleQuery *query, uint64_t interval_ns,
-                         Error *error) {
-        int r = 0;
+static int each_row(Printer *printer, Store *store, const StoreSampleQuery *query, Error *error) {
+        int r = store_each_sample(store, query, printer->every_ns > 0 ? on_thinned : on_sample, printer, error);
+        return r < 0 ? r : flush_row(printer);
+}
 
-        if (printer->cli->json) {
-                json_object *head = json_object_new_object();
-                if (!head)
-                        return -ENOMEM;
-                json_add_u64(head, "run", query->run);
-                json_add_seconds(head, "interval_s", interval_ns);
-                r = output_array_begin(&printer->array, printer->cli, head, "samples");
-        } else
-                print_heading();
+static int print_document(Printer *printer, FILE *f, Store *store, const StoreSampleQuery *query, uint64_t interval_ns,
+                          Error *error) {
+        json_object *head = json_object_new_object();
 
+        if (!head)
+                return -ENOMEM;
+        json_add_u64(head, "run", query->run);
+        json_add_seconds(head, "interval_s", interval_ns);
+        int r = output_array_begin(&printer->array, printer->cli, f, head, "samples");
         if (r >= 0)
-                r = store_each_sample(store, query, printer->every_ns > 0 ? on_thinned : on_sample, printer, error);
-        if (r >= 0)
-                r = flush_row(printer);
-        if (r >= 0 && printer->cli->json)
-                r = output_array_end(&printer->array);
-        return r < 0 ? r : 0;
+                r = each_row(printer, store, query, error);
+        return r < 0 ? r : output_array_end(&printer->array);
+}
+
+int samples_print_document(Cli *cli, FILE *f, Store *store, const StoreSampleQuery *query, uint64_t interval_ns,
+                           Error *error) {
+        _cleanup_free_ Printer *printer = calloc(1, sizeof(*printer)); /* too large for the stack: histograms */
+
+        if (!printer)
+                return -ENOMEM;
+        printer->cli = cli;
+        printer->json = true;
+        return print_document(printer, f, store, query, interval_ns, error);
 }
 
 static int samples_run(Cli *cli, const Arguments *arguments, Error *error) {
@@ -206,6 +216,7 @@ static int samples_run(Cli *cli, const Arguments *arguments, Error *error) {
         if (!printer)
                 return -ENOMEM;
         printer->cli = cli;
+        printer->json = cli->json;
 
         int r = query_span(arguments, "from", 0, &query.from_ns, error);
         if (r >= 0)
@@ -224,7 +235,11 @@ static int samples_run(Cli *cli, const Arguments *arguments, Error *error) {
                 return r;
 
         query.with_latency = printer->every_ns > 0;
-        return print_samples(printer, store, &query, printer->every_ns ?: run.sample_interval_ns, error);
+        if (cli->json)
+                return print_document(printer, stdout, store, &query, printer->every_ns ?: run.sample_interval_ns,
+                                      error);
+        print_heading();
+        return each_row(printer, store, &query, error);
 }
 
 const Verb verb_samples = {

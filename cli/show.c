@@ -173,17 +173,23 @@ static void print_drive(const StoreRun *run) {
         print_field("serial", run->serial);
         print_field("wwn", run->wwn);
         print_field("firmware", run->firmware);
-        printf("%-12s %s (%" PRIu64 " bytes; blocks of %" PRIu32 ", physical %" PRIu32 ")\n", "size",
-               text_format_size(run->size_bytes,
-                                size), run->size_bytes, run->logical_block_bytes, run->physical_block_bytes);
+        if (run->size_bytes > 0)
+                printf("%-12s %s (%" PRIu64 " bytes", "size", text_format_size(run->size_bytes, size), run->size_bytes);
+        if (run->size_bytes > 0 && run->logical_block_bytes > 0)
+                printf("; blocks of %" PRIu32 ", physical %" PRIu32, run->logical_block_bytes,
+                       run->physical_block_bytes);
+        if (run->size_bytes > 0)
+                puts(")");
         print_field("transport", run->transport);
         print_field("link", run->link);
         print_field("driver", run->host_driver);
         print_field("scheduler", run->scheduler);
         print_field("write cache", run->write_cache);
-        printf("%-12s read-ahead %" PRIu32 " KiB, %" PRIu32 " requests\n", "queue", run->read_ahead_kib,
-               run->nr_requests);
-        print_field("host", run->host);
+        if (run->nr_requests > 0)
+                printf("%-12s read-ahead %" PRIu32 " KiB, %" PRIu32 " requests\n", "queue", run->read_ahead_kib,
+                       run->nr_requests);
+        if (run->host[0] != '\0')
+                print_field("host", run->host);
 }
 
 static void print_run(const StoreRun *run) {

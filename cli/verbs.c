@@ -10,7 +10,8 @@
 
 const Verb *const verbs[] = {
         &verb_devices, &verb_check_job, &verb_start, &verb_list, &verb_show, &verb_watch,
-        &verb_pause, &verb_resume, &verb_stop, &verb_samples, &verb_plot, NULL,
+        &verb_pause, &verb_resume, &verb_stop, &verb_samples, &verb_plot, &verb_analyze,
+        &verb_compare, &verb_verdict, &verb_import, &verb_export, NULL,
 };
 
 const Option global_options[] = {

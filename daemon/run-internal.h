@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* Between run.c (the run itself) and run-messages.c (what its worker says) only. */
+/* Between run.c (the run itself), run-messages.c (what its worker says) and judgement.c (what that means) only. */
 
+#include "analysis/from-sample.h"
 #include "run.h"
 
 struct Run {
@@ -19,6 +20,8 @@ struct Run {
         uint64_t planned_ns;
         size_t n_phases;
         char **phases; /* names, NULL-terminated; NULL for a run from the database */
+        Direction *directions; /* by which each phase is judged */
+        uint64_t sample_interval_ns;
         char *phase_name; /* of the current or last one, or NULL */
         uint32_t phase;
         char **notices;
@@ -34,6 +37,7 @@ struct Run {
         unsigned n_events_since_sample;
         unsigned n_errnos;
         int errnos[ENGINE_N_ERRNOS_MAX];
+        SteadyWatch watch;
         bool stop_asked;  /* by a user: then it is stopped, whatever else */
         bool interrupting;
         bool finished;
@@ -49,6 +53,10 @@ bool run_set_state(Run *run, RunState state);
 
 /* An event as of then, in the worker's words. */
 void run_record_at(Run *run, int64_t at_ns, EventKind kind, const char *detail);
+
+/* judgement.c: whether the phase that is going on has come to a steady state, said in events as it is decided. */
+void run_judge_phase(Run *run);
+void run_judge_sample(Run *run, const Sample *sample);
 
 /* What the worker said last decides about the run's end. */
 void run_end(Run *run, const WorkerEnd *end);

@@ -66,6 +66,7 @@ static int run_on_phase_started(Run *run, const Message *message) {
         run->phase = index;
         run->next_phase = index + 1;
         run->in_phase = true;
+        run_judge_phase(run);
 
         run_note_lost(run, "phase's beginning",
                       database_set_phase_state(run->database, run->id, index, PHASE_RUNNING, message->phase.at_ns));
@@ -81,6 +82,7 @@ static int run_on_phase_ended(Run *run, const Message *message) {
                 return -EBADMSG;
 
         run->in_phase = false;
+        steady_watch_end(&run->watch);
         run_note_lost(run, "phase's end",
                       database_set_phase_state(run->database, run->id, run->phase, done ? PHASE_DONE : PHASE_STOPPED,
                                                message->phase.at_ns));
@@ -133,6 +135,7 @@ static int run_on_sample(Run *run, Message *message) {
                 .in_flight = sample->in_flight,
                 .oldest_ns = sample->oldest_ns,
         };
+        run_judge_sample(run, sample);
         return 0;
 }
 
@@ -180,8 +183,10 @@ static int run_on_event(Run *run, Message *message) {
                 return -EBADMSG;
         if (kind == OCCURRENCE_RESUMED && !run_set_state(run, RUN_RUNNING))
                 return -EBADMSG;
-        if (kind == OCCURRENCE_PAUSED)
+        if (kind == OCCURRENCE_PAUSED) {
                 run->progress.iops = 0;
+                steady_watch_cut(&run->watch);
+        }
 
         char *detail = message->event.detail;
         if (detail && strlen(detail) > DETAIL_BYTES_MAX)

@@ -54,11 +54,15 @@ int run_new_stored(Run **ret, Database *database, const RunObserver *observer, v
 
 static int run_copy_phases(Run *run, const Job *job) {
         run->phases = calloc(job->n_phases + 1, sizeof(char *));
-        if (!run->phases)
+        run->directions = calloc(job->n_phases, sizeof(Direction));
+        if (!run->phases || !run->directions)
                 return -ENOMEM;
 
         for (; run->n_phases < job->n_phases; run->n_phases++) {
-                run->phases[run->n_phases] = strdup(job->phases[run->n_phases].name);
+                const JobPhase *phase = &job->phases[run->n_phases];
+
+                run->directions[run->n_phases] = phase->read_percent < 100 ? DIRECTION_WRITE : DIRECTION_READ;
+                run->phases[run->n_phases] = strdup(phase->name);
                 if (!run->phases[run->n_phases])
                         return -ENOMEM;
         }
@@ -86,6 +90,7 @@ int run_new(Run **ret, Database *database, const RunObserver *observer, void *us
                 .major = inserted->device->major,
                 .minor = inserted->device->minor,
                 .size_bytes = inserted->device->size_bytes,
+                .sample_interval_ns = inserted->job->sample_interval_ns,
                 .new = true,
         };
         if (!plan_total_time(inserted->plan, &run->planned_ns))
@@ -108,6 +113,8 @@ Run *run_free(Run *run) {
         free(run->serial);
         free(run->phase_name);
         strv_free(run->phases);
+        free(run->directions);
+        steady_watch_end(&run->watch);
         strv_free(run->notices);
         free(run->outcome_detail);
         free(run);
@@ -235,6 +242,7 @@ static void run_close_phase(Run *run) {
         if (run->in_phase)
                 (void) database_set_phase_state(run->database, run->id, run->phase, PHASE_STOPPED, time_realtime_ns());
         run->in_phase = false;
+        steady_watch_end(&run->watch);
 }
 
 void run_end(Run *run, const WorkerEnd *end) {

@@ -72,6 +72,19 @@ int histogram_max(const Histogram *h, uint64_t *ret_ns) {
         return -ENODATA;
 }
 
+int histogram_mean(const Histogram *h, uint64_t *ret_ns) {
+        double sum = 0, count = 0;
+
+        for (unsigned i = 0; i < HISTOGRAM_N_BUCKETS; i++) {
+                sum += (double) h->buckets[i] * (double) histogram_bucket_middle(i);
+                count += (double) h->buckets[i];
+        }
+        if (count <= 0)
+                return -ENODATA;
+        *ret_ns = (uint64_t) (sum / count);
+        return 0;
+}
+
 void histogram_add(Histogram *to, const Histogram *from) {
         for (unsigned i = 0; i < HISTOGRAM_N_BUCKETS; i++)
                 to->buckets[i] += from->buckets[i];

@@ -45,6 +45,9 @@ int histogram_percentile(const Histogram *h, double fraction, uint64_t *ret_ns);
 /* The middle of the highest bucket that is not empty; -ENODATA if all are. */
 int histogram_max(const Histogram *h, uint64_t *ret_ns);
 
+/* The mean of what was counted, each value as the middle of its bucket; -ENODATA if nothing was. */
+int histogram_mean(const Histogram *h, uint64_t *ret_ns);
+
 void histogram_add(Histogram *to, const Histogram *from);
 
 /* *ret = now - before, bucket by bucket; before's buckets are none larger than now's. */

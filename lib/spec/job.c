@@ -153,6 +153,10 @@ static int finish_phase(JobReader *reader, Error *error) {
 
 /* -- one entry -- */
 
+static bool is_expect(const IniEntry *entry) {
+        return strcmp(entry->section, "expect") == 0;
+}
+
 static int start_section(JobReader *reader, const IniEntry *entry, Error *error) {
         int r = finish_phase(reader, error);
 
@@ -162,10 +166,12 @@ static int start_section(JobReader *reader, const IniEntry *entry, Error *error)
         reader->section_line = entry->line;
         if (strcmp(entry->section, "global") == 0)
                 return 0;
-        if (strcmp(entry->section, "expect") == 0 || strcmp(entry->section, "stop") == 0)
+        if (is_expect(entry))
+                return 0;
+        if (strcmp(entry->section, "stop") == 0)
                 return error_set(error, ERROR_USAGE, EINVAL,
-                                 "%s:%u: [%s]: expected [global] or a phase: this version knows no criteria in jobs",
-                                 reader->name, entry->line, entry->section);
+                                 "%s:%u: [stop]: expected [global], [expect] or a phase: this version ends no run "
+                                 "by criteria", reader->name, entry->line);
         if (strncmp(entry->section, "global", strlen("global")) == 0)
                 return error_set(error, ERROR_USAGE, EINVAL,
                                  "%s:%u: [%.*s]: expected [global], or a phase whose name does not begin so: "
@@ -254,6 +260,35 @@ static int set_option(JobReader *reader, const JobOption *option, const IniEntry
         return 0;
 }
 
+static int unknown_expectation(const JobReader *reader, const IniEntry *entry, Error *error) {
+        const char *nearest = expectation_nearest(entry->key);
+
+        if (strcmp(entry->key, "verify_errors_max") == 0)
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s:%u: verify_errors_max cannot be judged: this version does not verify what it "
+                                 "has written", reader->name, entry->line);
+        return error_set(error, ERROR_USAGE, EINVAL,
+                         "%s:%u: unknown criterion '%.*s': expected one of those of [expect] in plateau-job(5)%s%s%s",
+                         reader->name, entry->line, SHOWN_MAX, entry->key,
+                         nearest ? ", did you mean '" : "", nearest ?: "", nearest ? "'?" : "");
+}
+
+static int set_expectation(JobReader *reader, const IniEntry *entry, Error *error) {
+        int which = expectation_from_name(entry->key);
+        const char *value = entry->value ?: "";
+
+        if (which < 0)
+                return unknown_expectation(reader, entry, error);
+
+        int r = expectation_set(&reader->job->expectations, (Expectation) which, value);
+        if (r == -ENOMEM)
+                return out_of_memory(reader, error);
+        if (r < 0)
+                return error_set(error, ERROR_USAGE, -r, "%s:%u: %s=%.*s: expected %s", reader->name, entry->line,
+                                 entry->key, SHOWN_MAX, value, expect_options[which].text);
+        return 0;
+}
+
 static int read_entry(const IniEntry *entry, void *userdata, Error *error) {
         JobReader *reader = userdata;
 
@@ -264,6 +299,9 @@ static int read_entry(const IniEntry *entry, void *userdata, Error *error) {
                                  "%s:%u: option '%.*s' stands before any section: "
                                  "expected [global] or a phase's [name]",
                                  reader->name, entry->line, SHOWN_MAX, entry->key);
+
+        if (is_expect(entry))
+                return set_expectation(reader, entry, error);
 
         const JobOption *option = job_option_find(entry->key);
         if (!option)
@@ -349,7 +387,7 @@ int job_parse(Job **ret, const char *name, const char *text, size_t length, Erro
                 return r;
         if (job->n_phases == 0)
                 return error_set(error, ERROR_USAGE, EINVAL,
-                                 "%s: no phase: expected at least one section besides [global]", name);
+                                 "%s: no phase: expected at least one section besides [global] and [expect]", name);
 
         *ret = TAKE_PTR(job);
         return 0;

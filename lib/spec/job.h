@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "spec/direction.h"
+#include "spec/expect.h"
 #include "util/error.h"
 
 /* Upper bounds: a job beyond them is refused with a message, never truncated. */
@@ -77,6 +78,7 @@ typedef struct Job {
         size_t text_length; /* bytes */
         char *description; /* of [global], or NULL */
         uint64_t sample_interval_ns; /* 100 ms to 10 s */
+        Expectations expectations; /* [expect] */
         size_t n_phases; /* at least 1 */
         JobPhase *phases;
         size_t n_notices;

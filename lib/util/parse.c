@@ -7,10 +7,14 @@
  */
 
 #include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
 
+#include "util/cleanup.h"
 #include "util/macro.h"
 #include "util/parse.h"
 
@@ -124,6 +128,17 @@ int parse_size(const char *s, uint64_t *ret_bytes) {
         return parse_with_unit(s, units, ELEMENTSOF(units), ret_bytes);
 }
 
+int parse_count(const char *s, uint64_t *ret) {
+        static const Unit units[] = {
+                { "", 1 },
+                { "k", UINT64_C(1000) },
+                { "m", UINT64_C(1000000) },
+                { "g", UINT64_C(1000000000) },
+        };
+
+        return parse_with_unit(s, units, ELEMENTSOF(units), ret);
+}
+
 int parse_duration(const char *s, uint64_t *ret_ns) {
         static const Unit units[] = {
                 { "", NSEC_PER_SEC },
@@ -138,6 +153,35 @@ int parse_duration(const char *s, uint64_t *ret_ns) {
         };
 
         return parse_with_unit(s, units, ELEMENTSOF(units), ret_ns);
+}
+
+static locale_t c_locale;
+
+static void c_locale_make(void) {
+        c_locale = newlocale(LC_ALL_MASK, "C", NULL);
+}
+
+int parse_double(const char *s, double *ret) {
+        static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+        /* strtod() would also take blanks, hexadecimal, "inf" and "nan". */
+        if (s[0] == '\0' || s[strspn(s, "0123456789+-.eE")] != '\0')
+                return -EINVAL;
+
+        pthread_once(&once, c_locale_make);
+        if (!c_locale)
+                return -ENOMEM;
+
+        char *end;
+        double value = strtod_l(s, &end, c_locale);
+
+        if (*end != '\0')
+                return -EINVAL;
+        if (!isfinite(value))
+                return -ERANGE;
+
+        *ret = value;
+        return 0;
 }
 
 #define WORD_MAX 63

@@ -24,8 +24,14 @@ int parse_u64_range(const char *s, uint64_t min, uint64_t max, uint64_t *ret);
  */
 int parse_size(const char *s, uint64_t *ret_bytes);
 
+/* What is counted and is no bytes, as IOPS: a decimal number, k, m or g in either case for powers of 1000. */
+int parse_count(const char *s, uint64_t *ret);
+
 /* A time: a decimal number with d, h, m, s, ms or msec, us or usec in either case; s if there is none. */
 int parse_duration(const char *s, uint64_t *ret_ns);
+
+/* A finite decimal number, whatever the locale. -ENOMEM if there was none for that. */
+int parse_double(const char *s, double *ret);
 
 /*
  * The entry of candidates (n of them) nearest to s in Damerau-Levenshtein

@@ -33,6 +33,18 @@ class Script:
     def samples(self, n, phase=0, duration_ns=SECOND, writes=100, reads=0, errors=0, latency_ns=50000):
         return self.add("samples", n, phase, duration_ns, writes, reads, errors, latency_ns)
 
+    def size(self, size_bytes):
+        return self.add("size", size_bytes)
+
+    def expect(self, *lines):
+        return self.add("expect", *lines)
+
+    def noisy(self, n, writes, percent=5, phase=0):
+        return self.add("noisy", n, phase, writes, percent)
+
+    def temperature(self, celsius):
+        return self.add("temperature", celsius)
+
     def event(self, kind, detail=""):
         return self.add("event", kind, detail)
 
@@ -93,3 +105,16 @@ def job(tmp_path):
         return path
 
     return make
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder on a disk of 2 MB."""
+    needs.need_root()
+    path = tmp_path / "small"
+    path.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", path], check=True)
+    try:
+        yield path
+    finally:
+        subprocess.run(["umount", "--lazy", path], check=True)

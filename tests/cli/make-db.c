@@ -4,10 +4,14 @@
  * Writes a database for the tests of the command, through the store, as told by lines on standard input,
  * fields separated by tabs:
  *
+ *     size    BYTES              of the device of the runs that follow; 1 GiB
+ *     expect  LINE...            [expect] of the jobs that follow; none
  *     run     NAME LABEL MODEL SERIAL PHASE...   a run with these phases; the lines below are about the last one
  *     state   STATE
  *     phase   INDEX STATE
  *     samples N PHASE DURATION_NS WRITES READS ERRORS LATENCY_NS   N times
+ *     noisy   N PHASE WRITES PERCENT   N samples of a second, up and down by as much, without order
+ *     temperature CELSIUS        of the samples that follow; unknown
  *     event   KIND DETAIL
  *     errno   NUMBER COUNT
  *     hold    commit, then be the living service: prints "ready"; the lines after it are each committed
@@ -20,6 +24,7 @@
 #include <string.h>
 
 #include "store/store.h"
+#include "util/hash.h"
 #include "util/macro.h"
 #include "util/parse.h"
 
@@ -33,6 +38,9 @@ typedef struct Maker {
         uint32_t run;
         uint64_t seq;
         uint64_t elapsed_ns;
+        uint64_t size_bytes;
+        double temperature_c;
+        char *expect; /* lines */
         bool held;
         Error error;
 } Maker;
@@ -62,6 +70,17 @@ static char *none_if_empty(char *s) {
         return s && *s ? s : NULL;
 }
 
+static void make_expect(Maker *maker, char **fields) {
+        size_t length;
+
+        free(maker->expect);
+        FILE *f = open_memstream(&maker->expect, &length);
+        fputs("[expect]\n", f);
+        for (fields++; *fields; fields++)
+                fprintf(f, "%s\n", *fields);
+        fclose(f);
+}
+
 static void make_job(Maker *maker, const char *name, char **phases, Job **ret) {
         _cleanup_free_ char *text = NULL;
         size_t length;
@@ -70,6 +89,7 @@ static void make_job(Maker *maker, const char *name, char **phases, Job **ret) {
         fputs("[global]\nbs=4k\niodepth=32\n", f);
         for (; *phases; phases++)
                 fprintf(f, "[%s]\nrw=randwrite\nruntime=60\ntime_based\n", *phases);
+        fputs(maker->expect ?: "", f);
         fclose(f);
         check(maker, job_parse(ret, name, text, length, &maker->error), "job");
 }
@@ -81,7 +101,7 @@ static void make_run(Maker *maker, char **fields) {
                 .disk_name = (char *) "sdx",
                 .model = none_if_empty(fields[3]),
                 .serial = none_if_empty(fields[4]),
-                .size_bytes = GIB,
+                .size_bytes = maker->size_bytes,
                 .logical_block_bytes = 512,
                 .physical_block_bytes = 4096,
                 .transport = (char *) "sata",
@@ -89,7 +109,7 @@ static void make_run(Maker *maker, char **fields) {
                 .read_ahead_kib = 128,
                 .nr_requests = 64,
         };
-        const PlanTarget target = { .size_bytes = GIB, .logical_block_bytes = 512 };
+        const PlanTarget target = { .size_bytes = maker->size_bytes, .logical_block_bytes = 512 };
         _cleanup_job_ Job *job = NULL;
         _cleanup_plan_ Plan *plan = NULL;
 
@@ -104,6 +124,22 @@ static void make_run(Maker *maker, char **fields) {
         check(maker, store_insert_run(maker->store, &run, &maker->run, &maker->error), "run");
 }
 
+/* The rest follows from its counts and duration. */
+static void add_sample(Maker *maker, Sample *sample, uint64_t latency_ns) {
+        for (unsigned d = 0; d < N_DIRECTIONS; d++) {
+                sample->bytes[d] = sample->ios[d] * BLOCK_BYTES;
+                sample->latency[d].buckets[histogram_bucket(latency_ns)] = sample->ios[d];
+        }
+        maker->elapsed_ns += sample->duration_ns;
+        sample->seq = maker->seq++;
+        sample->elapsed_ns = maker->elapsed_ns;
+        sample->at_ns = now_ns(maker);
+        sample->in_flight = 32;
+        sample->cpu_percent = NAN;
+        sample->temperature_c = maker->temperature_c;
+        check(maker, store_insert_sample(maker->store, maker->run, sample, &maker->error), "sample");
+}
+
 static void make_samples(Maker *maker, char **fields) {
         static Sample sample;
         uint64_t latency_ns = number(maker, fields[7]);
@@ -114,20 +150,23 @@ static void make_samples(Maker *maker, char **fields) {
         sample.ios[DIRECTION_WRITE] = number(maker, fields[4]);
         sample.ios[DIRECTION_READ] = number(maker, fields[5]);
         sample.errors = number(maker, fields[6]);
-        sample.in_flight = 32;
-        sample.cpu_percent = NAN;
-        sample.temperature_c = NAN;
-        for (unsigned d = 0; d < N_DIRECTIONS; d++) {
-                sample.bytes[d] = sample.ios[d] * BLOCK_BYTES;
-                sample.latency[d].buckets[histogram_bucket(latency_ns)] = sample.ios[d];
-        }
+        for (uint64_t n = number(maker, fields[1]); n > 0; n--)
+                add_sample(maker, &sample, latency_ns);
+}
 
+/* Latency as of a queue of 32. */
+static void make_noisy(Maker *maker, char **fields) {
+        static Sample sample;
+        uint64_t writes = number(maker, fields[3]), percent = number(maker, fields[4]);
+        uint64_t latency_ns = 32 * NSEC_PER_SEC / MAX(writes, UINT64_C(1));
+
+        memset(&sample, 0, sizeof(sample));
+        sample.phase = (uint32_t) number(maker, fields[2]);
+        sample.duration_ns = NSEC_PER_SEC;
         for (uint64_t n = number(maker, fields[1]); n > 0; n--) {
-                maker->elapsed_ns += sample.duration_ns;
-                sample.seq = maker->seq++;
-                sample.elapsed_ns = maker->elapsed_ns;
-                sample.at_ns = now_ns(maker);
-                check(maker, store_insert_sample(maker->store, maker->run, &sample, &maker->error), "sample");
+                uint64_t per_mille = 1000 - 10 * percent + hash_mix64_2(maker->run, maker->seq) % (20 * percent + 1);
+                sample.ios[DIRECTION_WRITE] = writes * per_mille / 1000;
+                add_sample(maker, &sample, latency_ns);
         }
 }
 
@@ -178,6 +217,14 @@ static void make_state(Maker *maker, char **fields) {
 static void obey(Maker *maker, char **fields, size_t n) {
         if (strcmp(fields[0], "run") == 0 && n >= 6)
                 make_run(maker, fields);
+        else if (strcmp(fields[0], "size") == 0 && n == 2)
+                maker->size_bytes = number(maker, fields[1]);
+        else if (strcmp(fields[0], "expect") == 0)
+                make_expect(maker, fields);
+        else if (strcmp(fields[0], "temperature") == 0 && n == 2)
+                maker->temperature_c = (double) number(maker, fields[1]);
+        else if (strcmp(fields[0], "noisy") == 0 && n == 5)
+                make_noisy(maker, fields);
         else if (strcmp(fields[0], "samples") == 0 && n == 8)
                 make_samples(maker, fields);
         else if (strcmp(fields[0], "state") == 0 && n == 2)
@@ -206,7 +253,7 @@ static void obey_line(Maker *maker, char *line) {
 }
 
 int main(int argc, char **argv) {
-        Maker maker = { .path = argv[1] };
+        Maker maker = { .path = argv[1], .size_bytes = GIB, .temperature_c = NAN };
         _cleanup_free_ char *line = NULL;
         size_t size = 0;
 
@@ -223,5 +270,6 @@ int main(int argc, char **argv) {
         }
         check(&maker, store_commit(maker.store, &maker.error), "commit");
         store_close(maker.store);
+        free(maker.expect);
         return EXIT_SUCCESS;
 }

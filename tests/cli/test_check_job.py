@@ -92,3 +92,17 @@ def test_a_bad_size(cli, job):
 
 def test_a_job_that_does_not_fit(cli, job):
     cli("check-job", job("[a]\nrw=write\nbs=1m\n"), "--size", "4k", check=2)
+
+
+def test_expectations(cli, job):
+    path = job("[a]\nrw=write\n[expect]\nclaimed_iops=60k\nclaimed_bandwidth=550m\nlatency_p999_max=5ms\n")
+    assert cli.json("check-job", path)["expect"] == [
+        {"criterion": "claimed_iops", "expected": 60000, "unit": "iops"},
+        {"criterion": "claimed_bandwidth", "expected": 550 << 20, "unit": "bytes_per_s"},
+        {"criterion": "latency_p999_max", "expected": 5e6, "unit": "ns"},
+    ]
+    text = cli("check-job", path).out
+    assert "expected: claimed_iops, at least 60000 IOPS\n" in text
+    assert "expected: claimed_bandwidth, at least 576.7 MB/s\n" in text
+    assert "expected: latency_p999_max, at most 5 ms\n" in text
+    assert cli.json("check-job", job(TWO))["expect"] == []

@@ -8,7 +8,8 @@ import subprocess
 import harness
 import pytest
 
-VERBS = "devices check-job start list show watch pause resume stop samples plot".split()
+VERBS = ("devices check-job start list show watch pause resume stop samples plot analyze compare verdict "
+         "import export").split()
 GLOBAL = "--db --bus --json --host --help --version".split()
 
 

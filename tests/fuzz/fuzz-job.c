@@ -2,6 +2,7 @@
 
 /* Jobs and plans: a bad one is refused with words, a good one stays within its bounds and its target. */
 
+#include <math.h>
 #include <string.h>
 
 #include "fuzz.h"
@@ -26,6 +27,8 @@ static void check_job(const Job *job) {
                 fuzz_require(job->notices[i]);
         for (size_t i = 0; i < job->n_phases; i++)
                 check_phase(&job->phases[i]);
+        for (size_t i = 0; i < N_EXPECTATIONS; i++)
+                fuzz_require(isfinite(job->expectations.value[i]) && job->expectations.value[i] >= 0);
 }
 
 static void check_bound(const PhasePlan *phase, const PlanTarget *target) {

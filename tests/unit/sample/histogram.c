@@ -92,10 +92,28 @@ START_TEST(nothing_counted_has_no_percentile) {
         clear();
         ck_assert_int_eq(histogram_percentile(&h, 0.5, &ns), -ENODATA);
         ck_assert_int_eq(histogram_max(&h, &ns), -ENODATA);
+        ck_assert_int_eq(histogram_mean(&h, &ns), -ENODATA);
         ck_assert_uint_eq(ns, 4711);
         ck_assert_uint_eq(histogram_encode(&h, buf, sizeof buf), 0);
         ck_assert_int_eq(histogram_decode(&other, buf, 0), 0);
         ck_assert_uint_eq(histogram_count(&other), 0);
+}
+END_TEST
+
+START_TEST(mean_weighs_by_count) {
+        uint64_t ns;
+
+        clear();
+        h.buckets[histogram_bucket(10)] = 3;
+        h.buckets[histogram_bucket(50)] = 1;
+        ck_assert_int_eq(histogram_mean(&h, &ns), 0);
+        ck_assert_uint_eq(ns, 20);
+
+        /* Of one value it is what percentiles tell, also beyond what the sum of a long run would hold in 64 bits. */
+        clear();
+        h.buckets[histogram_bucket(1000000000)] = UINT64_C(1) << 62;
+        ck_assert_int_eq(histogram_mean(&h, &ns), 0);
+        ck_assert_uint_eq(ns, histogram_bucket_middle(histogram_bucket(1000000000)));
 }
 END_TEST
 
@@ -220,6 +238,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, percentiles_of_a_known_distribution);
         tcase_add_test(c, percentile_takes_the_value_that_completes_the_fraction);
         tcase_add_test(c, nothing_counted_has_no_percentile);
+        tcase_add_test(c, mean_weighs_by_count);
         tcase_add_test(c, difference_undoes_add);
         tcase_add_test(c, round_trip);
         tcase_add_test(c, no_room_gives_zero_and_stays_inside);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
+#include <math.h>
 #include <string.h>
 
 #include "spec/job.h"
@@ -341,7 +342,6 @@ START_TEST(test_options_of_fio_that_are_missing_are_told_from_typing_errors) {
                 check_refused(text, -EINVAL,
                               WORDS("t.fio:2: ", "an option of fio that plateau does not have", "expected"));
         }
-        check_refused("[a]\n[expect]\nclaimed_iops=5\n", -EINVAL, WORDS("t.fio:2: [expect]"));
         check_refused("[a]\n[stop]\nerrors_max=5\n", -EINVAL, WORDS("t.fio:2: [stop]"));
 }
 END_TEST
@@ -471,6 +471,80 @@ START_TEST(test_manual_page_knows_every_option) {
                 ck_assert_msg(!option->alias || strstr(page, option->alias),
                               "%s is not in the manual page", option->alias);
         }
+        for (size_t i = 0; i < N_EXPECTATIONS; i++)
+                ck_assert_msg(page_describes(page, expect_options[i].name), "%s is not in the manual page",
+                              expect_options[i].name);
+}
+END_TEST
+
+START_TEST(test_expectations_are_read) {
+        _cleanup_job_ Job *job = parse_good("[expect]\nclaimed_iops=60k\nclaimed_bandwidth=550m\nsteady_iops_min=7\n"
+                                            "floor_ratio_min=0.5\nerrors_max=0\nlatency_p999_max=5ms\n"
+                                            "[a]\nrw=write\n[expect]\ntemperature_max=70\nsteady_iops_min=1m\n");
+        const double expected[N_EXPECTATIONS] = { 60000, 550.0 * MIB, 1000000, 0.5, 0, 5e6, 70 };
+
+        ck_assert_uint_eq(job->n_phases, 1);
+        for (size_t i = 0; i < N_EXPECTATIONS; i++) {
+                ck_assert_msg(job->expectations.is_set[i], "%s", expect_options[i].name);
+                ck_assert_double_eq(job->expectations.value[i], expected[i]);
+        }
+        ck_assert(expectations_any(&job->expectations));
+}
+END_TEST
+
+START_TEST(test_nothing_is_expected_unless_said) {
+        _cleanup_job_ Job *job = parse_good("[global]\nrw=write\n[a]\n[expect]\n[b]\n");
+
+        ck_assert_uint_eq(job->n_phases, 2);
+        ck_assert_int_eq(job->phases[1].rw, RW_WRITE);
+        ck_assert(!expectations_any(&job->expectations));
+}
+END_TEST
+
+START_TEST(test_expectations_that_do_not_fit_say_what_is_expected) {
+        static const struct {
+                const char *line;
+                int result;
+                const char *expected;
+        } cases[] = {
+                { "claimed_iops=", -EINVAL, "IOPS from 1" },
+                { "claimed_iops", -EINVAL, "IOPS from 1" },
+                { "claimed_iops=0", -ERANGE, "IOPS from 1" },
+                { "claimed_iops=6.5k", -EINVAL, "k and m are 1000" },
+                { "claimed_bandwidth=500MB/s", -EINVAL, "bytes a second" },
+                { "floor_ratio_min=0", -ERANGE, "above 0 and up to 1" },
+                { "floor_ratio_min=1.01", -ERANGE, "above 0 and up to 1" },
+                { "floor_ratio_min=nan", -EINVAL, "above 0 and up to 1" },
+                { "errors_max=-1", -EINVAL, "a number from 0" },
+                { "latency_p999_max=5", -EINVAL, "with its unit" },
+                { "latency_p999_max=", -EINVAL, "with its unit" },
+                { "latency_p999_max=0ms", -ERANGE, "with its unit" },
+                { "temperature_max=201", -ERANGE, "degrees Celsius" },
+                { "claimed_iop=5", -EINVAL, "did you mean 'claimed_iops'?" },
+                { "rw=write", -EINVAL, "unknown criterion 'rw'" },
+                { "verify_errors_max=0", -EINVAL, "does not verify" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                char text[80];
+
+                snprintf(text, sizeof(text), "[a]\n[expect]\n%s\n", cases[i].line);
+                check_refused(text, cases[i].result, WORDS("t.fio:3: ", cases[i].expected));
+        }
+        check_refused("[expect]\nclaimed_iops=5\n", -EINVAL, WORDS("t.fio: no phase"));
+}
+END_TEST
+
+START_TEST(test_expectations_are_told_to_people) {
+        char buf[EXPECT_VALUE_MAX];
+
+        ck_assert_str_eq(expect_format(EXPECT_UNIT_IOPS, 60000, buf), "60000 IOPS");
+        ck_assert_str_eq(expect_format(EXPECT_UNIT_IOPS, 639.52, buf), "639.5 IOPS");
+        ck_assert_str_eq(expect_format(EXPECT_UNIT_BYTES_PER_S, 550.0 * MIB, buf), "576.7 MB/s");
+        ck_assert_str_eq(expect_format(EXPECT_UNIT_RATIO, 0.5, buf), "0.5");
+        ck_assert_str_eq(expect_format(EXPECT_UNIT_NS, 5e6, buf), "5 ms");
+        ck_assert_str_eq(expect_format(EXPECT_UNIT_CELSIUS, NAN, buf), "unknown");
+        ck_assert_str_eq(expect_format(EXPECT_UNIT_BYTES_PER_S, 1.8e19, buf), "18000000000000 MB/s");
 }
 END_TEST
 
@@ -501,6 +575,10 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_bounds_hold);
         tcase_add_test(tc, test_phases_are_counted);
         tcase_add_test(tc, test_manual_page_knows_every_option);
+        tcase_add_test(tc, test_expectations_are_read);
+        tcase_add_test(tc, test_nothing_is_expected_unless_said);
+        tcase_add_test(tc, test_expectations_that_do_not_fit_say_what_is_expected);
+        tcase_add_test(tc, test_expectations_are_told_to_people);
         suite_add_tcase(suite, tc);
         return suite;
 }

@@ -111,6 +111,19 @@ START_TEST(test_sizes_that_fio_guesses_at_are_refused) {
 }
 END_TEST
 
+START_TEST(test_counts) {
+        static const NumberCase cases[] = {
+                { "0", 0, 0 },           { "60000", 0, 60000 },     { "60k", 0, 60000 },    { "60K", 0, 60000 },
+                { "1m", 0, 1000000 },    { "1g", 0, 1000000000 },
+                { "18446744073g", 0, UINT64_C(18446744073000000000) },
+                { "18446744074g", -ERANGE }, { "", -EINVAL },       { "k", -EINVAL },       { "1.5k", -EINVAL },
+                { "1kb", -EINVAL },      { "1t", -EINVAL },         { "-1", -EINVAL },      { "1k ", -EINVAL },
+        };
+
+        check_cases(parse_count, cases, ELEMENTSOF(cases));
+}
+END_TEST
+
 START_TEST(test_durations) {
         static const NumberCase cases[] = {
                 { "0", 0, 0 },
@@ -139,6 +152,27 @@ START_TEST(test_durations) {
         };
 
         check_cases(parse_duration, cases, ELEMENTSOF(cases));
+}
+END_TEST
+
+START_TEST(test_doubles) {
+        static const struct {
+                const char *text;
+                int result;
+                double value;
+        } cases[] = {
+                { "1.5", 0, 1.5 },     { "-2", 0, -2 },      { "1e3", 0, 1000 },    { ".5", 0, 0.5 },
+                { "", -EINVAL },       { "1,5", -EINVAL },   { "nan", -EINVAL },    { "inf", -EINVAL },
+                { "0x10", -EINVAL },   { " 1", -EINVAL },    { "1 ", -EINVAL },     { "1e", -EINVAL },
+                { "1e999", -ERANGE },  { "1.5.2", -EINVAL }, { "-", -EINVAL },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                double value = 42;
+
+                ck_assert_msg(parse_double(cases[i].text, &value) == cases[i].result, "'%s'", cases[i].text);
+                ck_assert_double_eq(value, cases[i].result < 0 ? 42 : cases[i].value);
+        }
 }
 END_TEST
 
@@ -178,7 +212,9 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_range_includes_its_ends);
         tcase_add_test(tc, test_sizes_mean_what_fio_means);
         tcase_add_test(tc, test_sizes_that_fio_guesses_at_are_refused);
+        tcase_add_test(tc, test_counts);
         tcase_add_test(tc, test_durations);
+        tcase_add_test(tc, test_doubles);
         tcase_add_test(tc, test_nearest_word);
         suite_add_tcase(suite, tc);
         return suite;

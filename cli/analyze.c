@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "analysis/criteria.h"
+#include "judge.h"
+#include "output.h"
+#include "render/table.h"
+#include "util/macro.h"
+#include "util/text.h"
+#include "util/time.h"
+
+typedef struct Analyzed {
+        Judgement judgement;
+        SniaResult snia;
+        FioResult fio;
+} Analyzed;
+
+static void analyzed_clear(Analyzed *analyzed) {
+        judgement_clear(&analyzed->judgement);
+}
+
+/* --- JSON --- */
+
+static int add_regimes_json(json_object *document, const Analysis *a) {
+        json_object *regimes = json_object_new_array();
+
+        if (!regimes)
+                return -ENOMEM;
+        json_add(document, "regimes", regimes);
+        for (size_t i = 0; i < a->n_regimes; i++) {
+                const Regime *regime = &a->regimes[i];
+                json_object *o = json_object_new_object();
+
+                if (!o)
+                        return -ENOMEM;
+                json_add_double(o, "from_s", regime->from_s);
+                json_add_double(o, "to_s", regime->to_s);
+                json_add_double(o, "iops_mean", regime->iops_mean);
+                json_add_double(o, "iops_p05", regime->iops_p05);
+                json_add_double(o, "iops_p95", regime->iops_p95);
+                json_add_double(o, "slope_percent_per_hour", regime->slope_percent_per_hour);
+                json_add_bool(o, "transient", regime->transient);
+                json_object_array_add(regimes, o);
+        }
+        return 0;
+}
+
+static int add_states_json(json_object *document, const Analysis *a) {
+        json_object *burst = json_object_new_object(), *steady = json_object_new_object();
+        json_object *collapse = json_object_new_object(), *stalls = json_object_new_object();
+
+        json_add(document, "burst", burst);
+        json_add(document, "steady", steady);
+        json_add(document, "collapse", collapse);
+        json_add(document, "stalls", stalls);
+        if (!burst || !steady || !collapse || !stalls)
+                return -ENOMEM;
+
+        json_add_double(burst, "iops", a->burst_iops);
+        json_add_double(burst, "from_s", a->burst_from_s);
+        json_add_double(burst, "to_s", a->burst_to_s);
+        json_add_string(steady, "state", steady_state_name(a->steady));
+        json_add_double(steady, "since_s", a->steady_since_s);
+        json_add_double(steady, "iops", a->steady_iops);
+        json_add_string(collapse, "verdict", collapse_verdict_name(a->collapse));
+        json_add_double(collapse, "ratio", a->collapse_ratio);
+        json_add_double(collapse, "at_s", a->collapse_at_s);
+        json_add_double(collapse, "fall_s", a->collapse_fall_s);
+        json_add_double(collapse, "trough_iops", a->collapse_trough_iops);
+        json_add_double(collapse, "recovered_ratio", a->collapse_recovered_ratio);
+        json_add_u64(stalls, "count", a->n_stalls);
+        json_add_double(stalls, "longest_s", a->longest_stall_s);
+        return 0;
+}
+
+static int add_cycle_json(json_object *document, const Analysis *a) {
+        if (!a->has_cycle) {
+                json_add_null(document, "cycle");
+                return 0;
+        }
+
+        json_object *cycle = json_object_new_object();
+        if (!cycle)
+                return -ENOMEM;
+        json_add_double(cycle, "period_s", a->cycle_period_s);
+        json_add_double(cycle, "depth", a->cycle_depth);
+        json_add(document, "cycle", cycle);
+        return 0;
+}
+
+/* null for a window that there was not. */
+static int add_window_json(json_object *snia, const char *key, const SniaWindow *w) {
+        if (w->first_round == 0) {
+                json_add_null(snia, key);
+                return 0;
+        }
+
+        json_object *o = json_object_new_object();
+        if (!o)
+                return -ENOMEM;
+        json_add_u64(o, "first_round", w->first_round);
+        json_add_u64(o, "last_round", w->last_round);
+        json_add_double(o, "from_s", w->from_s);
+        json_add_double(o, "to_s", w->to_s);
+        json_add_double(o, "average_iops", w->average);
+        json_add_double(o, "data_excursion_allowed_iops", w->data_excursion_allowed);
+        json_add_double(o, "data_excursion_iops", w->data_excursion);
+        json_add_double(o, "slope_excursion_allowed_iops", w->slope_excursion_allowed);
+        json_add_double(o, "slope_excursion_iops", w->slope_excursion);
+        json_add_double(o, "fit_slope_iops_per_round", w->fit_slope);
+        json_add_double(o, "fit_intercept_iops", w->fit_intercept);
+        json_add_bool(o, "steady", w->steady);
+        json_add(snia, key, o);
+        return 0;
+}
+
+static int add_snia_json(json_object *document, const SniaResult *result) {
+        json_object *snia = json_object_new_object();
+
+        if (!snia)
+                return -ENOMEM;
+        json_add(document, "snia", snia);
+        json_add_double(snia, "round_s", SNIA_ROUND_S);
+        json_add_u64(snia, "n_rounds", result->n_rounds);
+        json_add_u64(snia, "window_rounds", SNIA_N_WINDOW);
+        json_add_bool(snia, "attained", result->first.first_round > 0);
+        int r = add_window_json(snia, "first", &result->first);
+        return r < 0 ? r : add_window_json(snia, "last", &result->last);
+}
+
+static int add_fio_json(json_object *document, const FioResult *result) {
+        json_object *fio = json_object_new_object();
+
+        if (!fio)
+                return -ENOMEM;
+        json_add(document, "fio", fio);
+        json_add_string(fio, "criterion", result->criterion.slope ? "iops_slope" : "iops");
+        json_add_double(fio, "limit_percent", result->criterion.limit_percent);
+        json_add_double(fio, "ss_dur_s", result->criterion.duration_s);
+        json_add_bool(fio, "attained", result->attained);
+        json_add_double(fio, "attained_at_s", result->attained_at_s);
+        json_add_double(fio, "value_percent", result->value_percent);
+        json_add_double(fio, "mean_iops", result->mean_iops);
+        return 0;
+}
+
+static int analyze_json(Cli *cli, const Analyzed *analyzed) {
+        _cleanup_json_ json_object *document = json_object_new_object();
+        const Analysis *a = analyzed->judgement.analysis;
+
+        if (!document)
+                return -ENOMEM;
+        judgement_add_json(document, &analyzed->judgement);
+        json_add_double(document, "judged_s", analyzed->judgement.series.total_s);
+        int r = add_states_json(document, a);
+        if (r >= 0)
+                r = add_regimes_json(document, a);
+        if (r >= 0)
+                r = add_cycle_json(document, a);
+        if (r >= 0)
+                r = add_snia_json(document, &analyzed->snia);
+        if (r >= 0)
+                r = add_fio_json(document, &analyzed->fio);
+        return r < 0 ? r : output_json(cli, document, false);
+}
+
+/* --- text --- */
+
+typedef struct Span {
+        char text[TIME_SPAN_MAX];
+} Span;
+
+static Span span(double seconds) {
+        Span s = { "0 s" };
+
+        if (seconds > 0)
+                time_format_span((uint64_t) (seconds * (double) NSEC_PER_SEC), s.text);
+        return s;
+}
+
+typedef struct Count {
+        char text[TEXT_SIZE_MAX];
+} Count;
+
+static Count count(double value) {
+        Count c;
+
+        text_format_count(value, c.text);
+        return c;
+}
+
+static void print_collapse(const Analysis *a) {
+        printf("It did %s IOPS in its burst (from %s to %s), and %s at the end: %.3g %% of that (%s).\n",
+               count(a->burst_iops).text, span(a->burst_from_s).text, span(a->burst_to_s).text,
+               count(a->steady_iops).text, 100 * a->collapse_ratio, collapse_verdict_name(a->collapse));
+        if (isnan(a->collapse_at_s))
+                return;
+        printf("It fell after %s", span(a->collapse_at_s).text);
+        if (!isnan(a->collapse_fall_s))
+                printf(", within %s, to %s IOPS in its lowest half minute, and has made good %.0f %% of that fall",
+                       span(a->collapse_fall_s).text, count(a->collapse_trough_iops).text,
+                       100 * a->collapse_recovered_ratio);
+        puts(".");
+}
+
+static void print_steady(const Judgement *j) {
+        const Analysis *a = j->analysis;
+
+        switch (a->steady) {
+        case STEADY_TOO_SHORT:
+                printf("No steady state can be told: %s is too short, it takes ten minutes and two fills of the "
+                       "device.\n", span(j->series.total_s).text);
+                break;
+        case STEADY_NOT_ENOUGH_VOLUME:
+                printf("It has held %s IOPS since %s, but too little was moved to call that steady: it takes two "
+                       "fills of the device.\n", count(a->steady_iops).text, span(a->steady_since_s).text);
+                break;
+        case STEADY_CYCLING:
+                printf("It goes up and down every %s, by %.0f %%: there is no one level, but a mean of %s IOPS.\n",
+                       span(a->cycle_period_s).text, 100 * a->cycle_depth, count(a->steady_iops).text);
+                break;
+        case STEADY_DRIFTING:
+                printf("It is not steady: %s.\n", a->trend < 0 ? "it still falls at the end" :
+                       a->trend > 0 ? "it still rises at the end" : "no state lasted to the end");
+                break;
+        default:
+                printf("It has been steady at %s IOPS since %s.\n", count(a->steady_iops).text,
+                       span(a->steady_since_s).text);
+                break;
+        }
+}
+
+static void print_story(const Judgement *j) {
+        const Analysis *a = j->analysis;
+
+        if (a->n_regimes == 0) {
+                printf("Too little was measured to tell anything: %s.\n", span(j->series.total_s).text);
+                return;
+        }
+        if (a->burst_iops <= 0) {
+                puts("Nothing completed.");
+                return;
+        }
+        print_collapse(a);
+        print_steady(j);
+        if (a->n_stalls > 0)
+                printf("It stalled %u times, for %s at the longest.\n", a->n_stalls, span(a->longest_stall_s).text);
+}
+
+static int print_regimes(const Analysis *a) {
+        static const TableColumn columns[] = {
+                { "FROM", .right = true }, { "TO", .right = true }, { "IOPS", .right = true }, { "P5", .right = true },
+                { "P95", .right = true }, { "%/HOUR", .right = true }, { "" },
+        };
+        _cleanup_(table_freep) Table *table = NULL;
+
+        if (a->n_regimes == 0)
+                return 0;
+        putchar('\n');
+        int r = table_new(&table, columns, ELEMENTSOF(columns));
+        for (size_t i = 0; r >= 0 && i < a->n_regimes; i++) {
+                const Regime *regime = &a->regimes[i];
+                Span from = span(regime->from_s), to = span(regime->to_s);
+                Count mean = count(regime->iops_mean), p05 = count(regime->iops_p05), p95 = count(regime->iops_p95);
+                char slope[32];
+                bool has_slope = !isnan(regime->slope_percent_per_hour);
+                const char *cells[] = { from.text, to.text, mean.text, p05.text, p95.text, has_slope ? slope : NULL,
+                                        regime->transient ? "transient" : "" };
+
+                snprintf(slope, sizeof(slope), "%+.1f", regime->slope_percent_per_hour);
+                r = table_add_row(table, cells);
+        }
+        return r < 0 ? r : table_print(table, stdout);
+}
+
+static void print_snia(const SniaResult *snia) {
+        const SniaWindow *w = snia->first.first_round > 0 ? &snia->first : &snia->last;
+
+        if (w->first_round == 0) {
+                printf("SNIA PTS: %u rounds of one minute, five are needed\n", snia->n_rounds);
+                return;
+        }
+        printf("SNIA PTS: %s, rounds %u to %u of %u: average %s IOPS, data excursion %s of %s allowed, "
+               "slope excursion %s of %s allowed; fit line %.4g * round %+.6g\n",
+               w->steady ? "steady" : "not steady", w->first_round, w->last_round, snia->n_rounds,
+               count(w->average).text, count(w->data_excursion).text, count(w->data_excursion_allowed).text,
+               count(w->slope_excursion).text, count(w->slope_excursion_allowed).text, w->fit_slope, w->fit_intercept);
+}
+
+static void print_fio(const FioResult *fio) {
+        printf("fio steadystate=%s:%g%%, ss_dur=%.0f: ", fio->criterion.slope ? "iops_slope" : "iops",
+               fio->criterion.limit_percent, fio->criterion.duration_s);
+        if (isnan(fio->value_percent))
+                puts("the phase is shorter than its window");
+        else if (fio->attained)
+                printf("attained after %s, at %s IOPS and %.3g %%\n", span(fio->attained_at_s).text,
+                       count(fio->mean_iops).text, fio->value_percent);
+        else
+                printf("not attained: %.3g %% at the end\n", fio->value_percent);
+}
+
+static int analyze_text(const Analyzed *analyzed) {
+        _cleanup_free_ char *title = judgement_title(&analyzed->judgement);
+
+        if (!title)
+                return -ENOMEM;
+        printf("%s\n\n", title);
+        print_story(&analyzed->judgement);
+        int r = print_regimes(analyzed->judgement.analysis);
+        if (r < 0)
+                return r;
+        puts("\nWhat other tools call steady, which looks neither at the volume written nor at what comes later:");
+        print_snia(&analyzed->snia);
+        print_fio(&analyzed->fio);
+        return 0;
+}
+
+static int analyze_run(Cli *cli, const Arguments *arguments, Error *error) {
+        _cleanup_(analyzed_clear) Analyzed analyzed = {};
+        _cleanup_store_ Store *store = NULL;
+
+        int r = store_open_reader(&store, cli->database, error);
+        if (r >= 0)
+                r = judge_run(&analyzed.judgement, store, arguments, arguments->words[0], error);
+        if (r >= 0)
+                r = snia_judge(&analyzed.judgement.series, &analyzed.snia);
+        if (r >= 0)
+                r = fio_judge(&analyzed.judgement.series, &FIO_CRITERION_DEFAULT, &analyzed.fio);
+        if (r >= 0)
+                r = cli->json ? analyze_json(cli, &analyzed) : analyze_text(&analyzed);
+        return r < 0 ? r : 0;
+}
+
+const Verb verb_analyze = {
+        .name = "analyze",
+        .summary = "what the drive did: burst, regimes, steady state, collapse",
+        .words = "RUN [--phase P]",
+        .description = "Judges the curve of one phase: the longest that wrote (or read, if nothing was written), or "
+                       "the one named. Tells the burst, the regimes, the steady state and since when, collapse, cycle "
+                       "and stalls, and what SNIA's and fio's criteria say. Times are those of the phase's running "
+                       "time; pauses and outages, and the 30 s after them, are left out.",
+        .n_words_min = 1,
+        .n_words_max = 1,
+        .options = (const Option[]) {
+                { .name = "phase", .argument = "P", .help = "this phase: its name, or its number from 0" },
+                {},
+        },
+        .run = analyze_run,
+};

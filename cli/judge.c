@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Counts are read without histograms: these are most of a database, and a curve needs none. So ten
+ * hours are judged while a person presses a key.
+ */
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/from-sample.h"
+#include "judge.h"
+#include "util/macro.h"
+#include "util/text.h"
+#include "util/time.h"
+
+/* --- which phase --- */
+
+/* The longest of those that moved something in this direction; NULL if none did. */
+static const StorePhase *longest_phase(const QueryPhases *phases, Direction direction) {
+        const StorePhase *longest = NULL;
+
+        for (size_t i = 0; i < phases->n; i++) {
+                const StorePhase *phase = &phases->items[i];
+
+                if (phase->ios[direction] > 0 && (!longest || phase->elapsed_ns > longest->elapsed_ns))
+                        longest = phase;
+        }
+        return longest;
+}
+
+static const StorePhase *find_phase(const QueryPhases *phases, int64_t index) {
+        for (size_t i = 0; i < phases->n; i++)
+                if (phases->items[i].index == index)
+                        return &phases->items[i];
+        return NULL;
+}
+
+static int choose_phase(Judgement *j, const Arguments *arguments, Error *error) {
+        int64_t index;
+        int r = query_phase(arguments, j->phases.items, j->phases.n, &index, error);
+
+        if (r < 0)
+                return r;
+        if (j->phases.n == 0)
+                return error_set(error, ERROR_NOT_FOUND, ENOENT, "run %" PRIu32 " has no phase", j->run.id);
+
+        if (index >= 0)
+                j->phase = find_phase(&j->phases, index);
+        else
+                j->phase = longest_phase(&j->phases, DIRECTION_WRITE) ?: longest_phase(&j->phases, DIRECTION_READ)
+                           ?: &j->phases.items[0];
+
+        bool reads = j->phase->ios[DIRECTION_WRITE] == 0 && j->phase->ios[DIRECTION_READ] > 0;
+        j->direction = reads || !rw_mode_writes(j->phase->rw) ? DIRECTION_READ : DIRECTION_WRITE;
+        return 0;
+}
+
+/* --- its curve --- */
+
+typedef struct Loader {
+        Judgement *judgement;
+        const uint64_t *cuts_ns; /* running time at which something other than the drive held it up, ascending */
+        size_t n_cuts;
+        size_t next_cut;
+        size_t n_allocated;
+} Loader;
+
+/* Both ends belong to a sample: the one before a pause ends with it, and the one after begins with it. */
+static bool loader_is_cut(Loader *loader, const Sample *sample) {
+        uint64_t from_ns = sample->elapsed_ns - MIN(sample->elapsed_ns, sample->duration_ns);
+
+        while (loader->next_cut < loader->n_cuts && loader->cuts_ns[loader->next_cut] < from_ns)
+                loader->next_cut++;
+        return loader->next_cut < loader->n_cuts && loader->cuts_ns[loader->next_cut] <= sample->elapsed_ns;
+}
+
+static int on_sample(const Sample *sample, const StoreLatency *latency, void *userdata) {
+        Loader *loader = userdata;
+        Judgement *j = loader->judgement;
+
+        j->temperature_max_c = fmax(j->temperature_max_c, sample->temperature_c);
+        if (sample->duration_ns == 0)
+                return 0; /* what completed in no time makes no rate */
+
+        if (j->n_points == loader->n_allocated) {
+                size_t wanted = MAX((size_t) 4096, loader->n_allocated * 2);
+                SeriesPoint *grown = reallocarray(j->points, wanted, sizeof(*grown));
+                if (!grown)
+                        return -ENOMEM;
+                j->points = grown;
+                loader->n_allocated = wanted;
+        }
+        j->points[j->n_points++] = series_point_from_sample(sample, j->direction, j->phase->first_elapsed_ns,
+                                                            loader_is_cut(loader, sample));
+        return 0;
+}
+
+static bool event_cuts(EventKind kind) {
+        return kind == EVENT_PAUSED || kind == EVENT_RESUMED || kind == EVENT_OUTAGE;
+}
+
+static int compare_u64(const void *a, const void *b) {
+        uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
+        return (x > y) - (x < y);
+}
+
+static int load_points(Judgement *j, Store *store, const StoreEvent *events, size_t n_events, Error *error) {
+        _cleanup_free_ uint64_t *cuts_ns = calloc(MAX(n_events, (size_t) 1), sizeof(uint64_t));
+        Loader loader = { .judgement = j, .cuts_ns = cuts_ns };
+        const StoreSampleQuery query = { .run = j->run.id, .phase = j->phase->index, .to_ns = UINT64_MAX };
+
+        if (!cuts_ns)
+                return -ENOMEM;
+        for (size_t i = 0; i < n_events; i++) {
+                if (event_cuts(events[i].kind))
+                        cuts_ns[loader.n_cuts++] = events[i].elapsed_ns;
+                if (events[i].kind == EVENT_READ_ONLY)
+                        j->read_only = true;
+        }
+        qsort(cuts_ns, loader.n_cuts, sizeof(uint64_t), compare_u64);
+        return store_each_sample(store, &query, on_sample, &loader, error);
+}
+
+static int load(Judgement *j, Store *store, const Arguments *arguments, const char *which, Error *error) {
+        StoreEvent *events = NULL;
+        size_t n_events = 0;
+        uint32_t id;
+
+        int r = store_find_run(store, which, &id, error);
+        if (r >= 0)
+                r = store_get_run(store, id, &j->run, error);
+        if (r >= 0)
+                r = store_get_phases(store, id, &j->phases.items, &j->phases.n, error);
+        if (r >= 0)
+                r = choose_phase(j, arguments, error);
+        if (r >= 0)
+                r = store_get_events(store, id, &events, &n_events, error);
+        if (r >= 0)
+                r = load_points(j, store, events, n_events, error);
+        store_events_free(events, n_events);
+        return r;
+}
+
+int judge_run(Judgement *ret, Store *store, const Arguments *arguments, const char *which, Error *error) {
+        Judgement j = { .temperature_max_c = NAN };
+
+        int r = load(&j, store, arguments, which, error);
+        if (r >= 0)
+                r = series_init(&j.series, j.points, j.n_points);
+        if (r >= 0)
+                r = analysis_new(&j.analysis, &j.series, j.run.size_bytes);
+        if (r < 0) {
+                judgement_clear(&j);
+                return r;
+        }
+        *ret = j;
+        return 0;
+}
+
+void judgement_clear(Judgement *judgement) {
+        store_run_clear(&judgement->run);
+        query_phases_clear(&judgement->phases);
+        free(judgement->points);
+        series_done(&judgement->series);
+        analysis_free(judgement->analysis);
+        *judgement = (Judgement) {};
+}
+
+/* --- what it tells --- */
+
+char *judgement_title(const Judgement *j) {
+        const StoreRun *run = &j->run;
+        const StorePhase *phase = j->phase;
+        _cleanup_free_ char *text = NULL;
+        char bs[TEXT_SIZE_MAX], span[TIME_SPAN_MAX];
+
+        if (asprintf(&text, "run %" PRIu32 " %s%s%s%s%s%s%s%s%s, phase '%s': %s of %s, %s", run->id, run->name,
+                     run->label ? ", " : "", run->label ?: "", *run->device_path ? " on " : "", run->device_path,
+                     run->model ? ", " : "", run->model ?: "", run->serial ? ", serial " : "", run->serial ?: "",
+                     phase->name, j->direction == DIRECTION_WRITE ? "writes" : "reads",
+                     text_format_size(phase->block_bytes[j->direction], bs),
+                     time_format_span(phase->elapsed_ns, span)) < 0) {
+                text = NULL;
+                return NULL;
+        }
+        return text_escape(text);
+}
+
+double judgement_fills(const Judgement *j, double bytes) {
+        return j->run.size_bytes > 0 ? bytes / (double) j->run.size_bytes : NAN;
+}
+
+double judgement_bytes_per_io(const Judgement *j) {
+        uint64_t ios = j->phase->ios[j->direction];
+
+        return ios > 0 ? (double) j->phase->bytes[j->direction] / (double) ios : NAN;
+}
+
+void judgement_add_json(json_object *object, const Judgement *j) {
+        json_add_u64(object, "run", j->run.id);
+        json_add_string(object, "name", j->run.name);
+        json_add_string(object, "label", j->run.label);
+        json_add_string(object, "phase", j->phase->name);
+        json_add_u64(object, "phase_index", j->phase->index);
+        json_add_string(object, "direction", j->direction == DIRECTION_WRITE ? "write" : "read");
+}

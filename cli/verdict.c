@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/verdict.h"
+#include "judge.h"
+#include "output.h"
+#include "run/status.h"
+#include "spec/job.h"
+#include "util/macro.h"
+#include "util/text.h"
+
+typedef struct Judged {
+        Judgement judgement;
+        Verdict verdict;
+} Judged;
+
+typedef struct JudgedRuns {
+        Judged *items;
+        size_t n;
+} JudgedRuns;
+
+static void judged_runs_clear(JudgedRuns *runs) {
+        for (size_t i = 0; i < runs->n; i++)
+                judgement_clear(&runs->items[i].judgement);
+        free(runs->items);
+}
+
+/* The text in the database is the one that was validated at the start. */
+static int parse_expectations(const StoreRun *run, Expectations *ret, Error *error) {
+        _cleanup_job_ Job *job = NULL;
+
+        int r = job_parse(&job, run->name, run->job_text, strlen(run->job_text), error);
+        if (r < 0)
+                return r;
+        *ret = job->expectations;
+        return 0;
+}
+
+static double phase_p999_ns(const StorePhase *phase) {
+        uint64_t ns;
+
+        return phase->latency && histogram_percentile(phase->latency, 0.999, &ns) == 0 ? (double) ns : NAN;
+}
+
+static int judge(Judged *judged, Store *store, const Arguments *arguments, const char *which, Error *error) {
+        Judgement *j = &judged->judgement;
+        Expectations expectations;
+
+        int r = judge_run(j, store, arguments, which, error);
+        if (r >= 0)
+                r = parse_expectations(&j->run, &expectations, error);
+        if (r < 0)
+                return r;
+
+        VerdictInput input = {
+                .expectations = &expectations,
+                .analysis = j->analysis,
+                .state = j->run.state,
+                .read_only = j->read_only,
+                .bytes_per_io = judgement_bytes_per_io(j),
+                .fills = judgement_fills(j, (double) j->phase->bytes[j->direction]),
+                .latency_p999_ns = phase_p999_ns(j->phase),
+                .temperature_max_c = j->temperature_max_c,
+        };
+        for (size_t i = 0; i < j->phases.n; i++)
+                input.errors += j->phases.items[i].errors;
+        verdict_make(&judged->verdict, &input);
+        return 0;
+}
+
+static VerdictResult worst(const JudgedRuns *runs) {
+        VerdictResult result = VERDICT_PASS;
+
+        for (size_t i = 0; i < runs->n; i++)
+                result = MAX(result, runs->items[i].verdict.result);
+        return result;
+}
+
+/* --- JSON --- */
+
+static json_object *reason_json(const VerdictReason *reason) {
+        json_object *o = json_object_new_object();
+
+        if (!o)
+                return NULL;
+        json_add_string(o, "criterion", reason->which < 0 ? "run" : expect_options[reason->which].name);
+        json_add_double(o, "expected", reason->expected);
+        json_add_double(o, "measured", reason->measured);
+        json_add_string(o, "unit", reason->which < 0 ? NULL : expect_unit_name(expect_options[reason->which].unit));
+        json_add_string(o, "result", verdict_result_name(reason->result));
+        json_add_string(o, "reason", reason->text);
+        return o;
+}
+
+static int add_verdict_json(json_object *document, const Judged *judged) {
+        const Judgement *j = &judged->judgement;
+        json_object *reasons = json_object_new_array();
+
+        if (!reasons)
+                return -ENOMEM;
+        judgement_add_json(document, j);
+        json_add_string(document, "verdict", verdict_result_name(judged->verdict.result));
+        json_add_string(document, "expected_by", judged->verdict.is_default ? "default" : "job");
+        json_add_string(document, "steady_state", steady_state_name(j->analysis->steady));
+        json_add_string(document, "collapse", collapse_verdict_name(j->analysis->collapse));
+        json_add(document, "reasons", reasons);
+        for (size_t i = 0; i < judged->verdict.n_reasons; i++) {
+                json_object *reason = reason_json(&judged->verdict.reasons[i]);
+
+                if (!reason)
+                        return -ENOMEM;
+                json_object_array_add(reasons, reason);
+        }
+        return 0;
+}
+
+/* One run is told at the top of the document, several in a list. */
+static int verdict_json(Cli *cli, const JudgedRuns *runs) {
+        _cleanup_json_ json_object *document = json_object_new_object();
+        int r = 0;
+
+        if (!document)
+                return -ENOMEM;
+        if (runs->n == 1)
+                r = add_verdict_json(document, &runs->items[0]);
+        else {
+                json_object *verdicts = json_object_new_array();
+
+                json_add_string(document, "verdict", verdict_result_name(worst(runs)));
+                json_add(document, "verdicts", verdicts);
+                for (size_t i = 0; r >= 0 && i < runs->n; i++) {
+                        json_object *o = json_object_new_object();
+
+                        if (!verdicts || !o)
+                                return -ENOMEM;
+                        json_object_array_add(verdicts, o);
+                        r = add_verdict_json(o, &runs->items[i]);
+                }
+        }
+        return r < 0 ? r : output_json(cli, document, false);
+}
+
+/* --- text --- */
+
+static void print_reason(const VerdictReason *reason) {
+        const char *result = verdict_result_name(reason->result);
+        char expected[EXPECT_VALUE_MAX], measured[EXPECT_VALUE_MAX];
+
+        if (reason->which < 0) {
+                printf("  %-12s %s\n", result, reason->text);
+                return;
+        }
+        const ExpectOption *option = &expect_options[reason->which];
+        printf("  %-12s %s: expected at %s %s, measured %s (%s)\n", result, option->name,
+               option->is_max ? "most" : "least", expect_format(option->unit, reason->expected, expected),
+               expect_format(option->unit, reason->measured, measured), reason->text);
+}
+
+static int print_verdict(const Judged *judged) {
+        _cleanup_free_ char *title = judgement_title(&judged->judgement);
+
+        if (!title)
+                return -ENOMEM;
+        printf("%s\nverdict: %s%s\n", title, verdict_result_name(judged->verdict.result),
+               judged->verdict.is_default ? ", by plateau's own standard: the job has no [expect] section" : "");
+        for (size_t i = 0; i < judged->verdict.n_reasons; i++)
+                print_reason(&judged->verdict.reasons[i]);
+        return 0;
+}
+
+static int verdict_text(const JudgedRuns *runs) {
+        for (size_t i = 0; i < runs->n; i++) {
+                if (i > 0)
+                        putchar('\n');
+                int r = print_verdict(&runs->items[i]);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int exit_status(VerdictResult result) {
+        switch (result) {
+        case VERDICT_PASS:
+                return 0;
+        case VERDICT_FAIL:
+                return EXIT_STATUS_BAD_RUN;
+        default:
+                return status_exit(ERROR_INCONCLUSIVE);
+        }
+}
+
+static int verdict_run(Cli *cli, const Arguments *arguments, Error *error) {
+        _cleanup_(judged_runs_clear) JudgedRuns runs = {};
+        _cleanup_store_ Store *store = NULL;
+
+        int r = store_open_reader(&store, cli->database, error);
+        if (r < 0)
+                return r;
+        runs.items = calloc(arguments->n_words, sizeof(*runs.items));
+        if (!runs.items)
+                return -ENOMEM;
+        while (runs.n < arguments->n_words) {
+                size_t i = runs.n++;
+                r = judge(&runs.items[i], store, arguments, arguments->words[i], error);
+                if (r < 0)
+                        return r;
+        }
+
+        r = cli->json ? verdict_json(cli, &runs) : verdict_text(&runs);
+        return r < 0 ? r : exit_status(worst(&runs));
+}
+
+const Verb verb_verdict = {
+        .name = "verdict",
+        .summary = "pass or fail, with reasons; the exit status says which",
+        .words = "RUN... [--phase P]",
+        .description = "Holds a run, or several, against the [expect] section of its job; without one, against a floor "
+                       "of a fifth of the burst and no errors. Levels are those of the steady state, never the burst. "
+                       "Exit status 0 is pass, 1 fail, 7 inconclusive, as when the run was too short to know; of "
+                       "several runs the worst.",
+        .n_words_min = 1,
+        .n_words_max = SIZE_MAX,
+        .options = (const Option[]) {
+                { .name = "phase", .argument = "P", .help = "this phase: its name, or its number from 0" },
+                {},
+        },
+        .run = verdict_run,
+};

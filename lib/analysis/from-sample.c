@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <stdio.h>
+
+#include "analysis/from-sample.h"
+#include "util/macro.h"
+#include "util/text.h"
+#include "util/time.h"
+
+static double seconds_since(uint64_t ns, uint64_t begin_ns) {
+        return ns > begin_ns ? (double) (ns - begin_ns) / (double) NSEC_PER_SEC : 0;
+}
+
+SeriesPoint series_point_from_sample(const Sample *sample, Direction direction, uint64_t begin_ns, bool cut) {
+        uint64_t from_ns = sample->elapsed_ns - MIN(sample->elapsed_ns, sample->duration_ns);
+
+        return (SeriesPoint){
+                .from_s = seconds_since(from_ns, begin_ns),
+                .to_s = seconds_since(sample->elapsed_ns, begin_ns),
+                .ios = (double) sample->ios[direction],
+                .bytes = (double) sample->bytes[direction],
+                .cut = cut,
+        };
+}
+
+int steady_watch_begin(SteadyWatch *watch, Direction direction, uint64_t capacity_bytes, uint64_t interval_ns,
+                       uint64_t begin_ns) {
+        steady_watch_end(watch);
+        watch->direction = direction;
+        watch->begin_ns = begin_ns;
+        return steady_detector_new(&watch->detector, capacity_bytes, (double) interval_ns / (double) NSEC_PER_SEC);
+}
+
+void steady_watch_cut(SteadyWatch *watch) {
+        watch->cut = true;
+}
+
+int steady_watch_add(SteadyWatch *watch, const Sample *sample, SteadyDecision *ret) {
+        if (!watch->detector)
+                return STEADY_UNCHANGED;
+
+        SeriesPoint point = series_point_from_sample(sample, watch->direction, watch->begin_ns, watch->cut);
+        watch->cut = false;
+
+        int r = steady_detector_add(watch->detector, &point, ret);
+        if (r < 0)
+                steady_watch_end(watch);
+        return r;
+}
+
+void steady_watch_end(SteadyWatch *watch) {
+        watch->detector = steady_detector_free(watch->detector);
+        watch->cut = false;
+}
+
+const char *steady_decision_text(const SteadyWatch *watch, SteadyChange change, const SteadyDecision *decision,
+                                 char buf[static STEADY_DECISION_MAX]) {
+        const char *what = watch->direction == DIRECTION_WRITE ? "write" : "read";
+        char iops[TEXT_SIZE_MAX], since[TIME_SPAN_MAX];
+
+        text_format_count(decision->iops, iops);
+        time_format_span((uint64_t) (decision->since_s * (double) NSEC_PER_SEC), since);
+        if (change == STEADY_DECLARED)
+                snprintf(buf, STEADY_DECISION_MAX, "%s %s IOPS since %s of the phase", iops, what, since);
+        else
+                snprintf(buf, STEADY_DECISION_MAX, "%s IOPS have left %s, where they were since %s of the phase", what,
+                         iops, since);
+        return buf;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/noise.h"
+#include "util/cleanup.h"
+#include "util/macro.h"
+
+/* MAD of a normal distribution is its standard deviation / 1.4826. */
+#define MAD_TO_SIGMA 1.4826
+
+#define LRV_MAX_LAG 128
+#define LRV_MIN_MEANS 12
+#define LRV_MAX_RATIO 64.0
+
+static void swap(double *a, double *b) {
+        double t = *a;
+        *a = *b;
+        *b = t;
+}
+
+/* Hoare's selection with the median of three as pivot: afterwards x[k] is in its place, smaller ones are before it. */
+static double select_inplace(double *x, size_t n, size_t k) {
+        size_t lo = 0, hi = n - 1;
+
+        while (lo < hi) {
+                size_t mid = lo + (hi - lo) / 2;
+                if (x[mid] < x[lo])
+                        swap(&x[mid], &x[lo]);
+                if (x[hi] < x[lo])
+                        swap(&x[hi], &x[lo]);
+                if (x[hi] < x[mid])
+                        swap(&x[hi], &x[mid]);
+
+                double pivot = x[mid];
+                size_t i = lo, j = hi;
+                for (;;) {
+                        while (x[i] < pivot)
+                                i++;
+                        while (pivot < x[j])
+                                j--;
+                        if (i >= j)
+                                break;
+                        swap(&x[i++], &x[j--]);
+                }
+                if (k <= j)
+                        hi = j;
+                else
+                        lo = j + 1;
+        }
+        return x[k];
+}
+
+double quantile_inplace(double *x, size_t n, double p) {
+        double at = p * (double) (n - 1);
+        size_t k = (size_t) at;
+        double low = select_inplace(x, n, k);
+        if (k + 1 >= n)
+                return low;
+
+        /* After the selection the next order statistic is the least of what lies behind. */
+        double high = x[k + 1];
+        for (size_t i = k + 2; i < n; i++)
+                high = fmin(high, x[i]);
+        return low + (at - (double) k) * (high - low);
+}
+
+double median_inplace(double *x, size_t n) {
+        return quantile_inplace(x, n, 0.5);
+}
+
+double mad_sigma_inplace(double *x, size_t n) {
+        if (n == 0)
+                return 0;
+
+        double m = median_inplace(x, n);
+        for (size_t i = 0; i < n; i++)
+                x[i] = fabs(x[i] - m);
+        return MAD_TO_SIGMA * median_inplace(x, n);
+}
+
+static double mean(const double *x, size_t n) {
+        double sum = 0;
+        for (size_t i = 0; i < n; i++)
+                sum += x[i];
+        return sum / (double) n;
+}
+
+double long_run_variance(const double *y, size_t n) {
+        const double floor_v = NOISE_FLOOR * NOISE_FLOOR;
+        if (n < 2)
+                return floor_v;
+
+        _cleanup_free_ double *diff = calloc(n, sizeof(double));
+        if (!diff)
+                return -1;
+
+        double first = 0, largest = 0;
+        for (size_t d = 1; d <= LRV_MAX_LAG; d *= 2) {
+                size_t n_means = n / d;
+                if (d > 1 && n_means < LRV_MIN_MEANS)
+                        break;
+
+                double previous = mean(y, d);
+                for (size_t i = 1; i < n_means; i++) {
+                        double m = mean(y + i * d, d);
+                        diff[i - 1] = m - previous;
+                        previous = m;
+                }
+
+                double sigma = mad_sigma_inplace(diff, n_means - 1);
+                double v = fmax((double) d * sigma * sigma / 2, floor_v);
+                if (d == 1)
+                        first = v;
+                largest = fmax(largest, fmin(v, LRV_MAX_RATIO * first));
+        }
+        return largest;
+}
+
+Line line_fit(const double *y, size_t n) {
+        double t_mean = (double) (n - 1) / 2, y_mean = mean(y, n);
+        double s_tt = 0, s_ty = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                double t = (double) i - t_mean;
+                s_tt += t * t;
+                s_ty += t * (y[i] - y_mean);
+        }
+
+        double slope = s_tt > 0 ? s_ty / s_tt : 0;
+        return (Line){ .slope = slope, .intercept = y_mean - slope * t_mean, .sum_tt = s_tt };
+}

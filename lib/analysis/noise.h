@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* Robust statistics of a sequence. Arrays are borrowed; n may be 0 where it says so. */
+
+#include <stddef.h>
+
+/* Median of n >= 1 values (mean of the middle two if n is even); x is reordered. */
+double median_inplace(double *x, size_t n);
+
+/* The p-quantile (0..1), interpolated linearly between order statistics (R's type 7); x is reordered, n >= 1. */
+double quantile_inplace(double *x, size_t n, double p);
+
+/* 1.4826 · MAD about the median: the standard deviation, if x is normal; x is reordered. 0 if n < 1. */
+double mad_sigma_inplace(double *x, size_t n);
+
+/*
+ * Long-run variance of y: the largest over d in {1, 2, 4, ..., 128} with at least 12 means (d = 1 always) of
+ * d · (1.4826 · MAD(differences of the means of d values))² / 2. The differences make it blind to levels, the MAD to
+ * a few jumps, and the growing d makes it see noise that is correlated in time. Each is at least NOISE_FLOOR², at most
+ * 64 times that of d = 1. -1 if memory ran out.
+ */
+double long_run_variance(const double *y, size_t n);
+
+/* Half a percent of a level: what no drive and no clock keeps below. */
+#define NOISE_FLOOR 0.005
+
+/* Least squares line through (0, y[0]), (1, y[1]), ...: slope per step, and Σ(t − mean t)². n >= 2. */
+typedef struct Line {
+        double slope;
+        double intercept; /* at 0 */
+        double sum_tt;
+} Line;
+Line line_fit(const double *y, size_t n);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * What the analysis works on: one direction of one phase as a sequence of intervals, and the same in blocks
+ * of about ten seconds. Times are seconds of the phase's running time.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct SeriesPoint {
+        double from_s;
+        double to_s;
+        double ios;   /* completed in it; a count, or (imports) a rate times the interval */
+        double bytes;
+        bool cut;     /* pause, outage or starved host: not the drive's doing, left out */
+} SeriesPoint;
+
+/* What is cut out besides the cut itself: a drive that rested is not itself at once. */
+#define SERIES_CUT_AFTER_S 30.0
+
+/* A first or last sample shorter than this share of the usual one is dropped. */
+#define SERIES_SHORT_SHARE 0.9
+
+#define SERIES_BLOCK_S 10.0       /* usual length of a block */
+#define SERIES_BLOCK_SHORT_S 1.0  /* of a phase under SERIES_SHORT_S, unless it is slower than SERIES_SLOW_IOPS */
+#define SERIES_SHORT_S 600.0
+#define SERIES_SLOW_IOPS 20.0
+
+typedef struct SeriesBlock {
+        double from_s; /* in the phase, cuts included */
+        double to_s;
+        double duration_s; /* of its samples */
+        double ios;
+        double bytes;
+        double level;  /* ios / duration_s */
+        double y;      /* ln max(level, 1) */
+        bool after_cut; /* something was cut out just before it */
+        size_t first_point; /* in Series.points; a block holds whole samples */
+        size_t n_points;
+} SeriesBlock;
+
+typedef struct Series {
+        SeriesPoint *points; /* without what was cut and dropped */
+        size_t n_points;
+        SeriesBlock *blocks;
+        size_t n_blocks;
+        double step_s;   /* median length of a sample */
+        double block_s;  /* nominal length of a block: whole samples */
+        double total_s;  /* T: what is left, in seconds */
+        double median_point_ios;
+} Series;
+
+/* Copies points (n, in order of time). -ENOMEM. No points: an empty series. */
+int series_init(Series *ret, const SeriesPoint *points, size_t n);
+void series_done(Series *series);
+
+/* Σ ios / Σ duration of blocks [from, to); 0 if there are none. */
+double series_level(const Series *series, size_t from, size_t to);

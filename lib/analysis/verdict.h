@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * What was expected of a drive against what its run showed. Pure. A claim is held against the level that lasts, never
+ * the burst; where that is not known yet the answer is inconclusive, unless it can no longer become a pass.
+ */
+
+#include "analysis/analysis.h"
+#include "run/state.h"
+#include "spec/expect.h"
+
+/* In the order from good to bad: the worst criterion decides. */
+typedef enum VerdictResult {
+        VERDICT_PASS,
+        VERDICT_INCONCLUSIVE,
+        VERDICT_FAIL,
+        N_VERDICT_RESULTS,
+} VerdictResult;
+
+const char *verdict_result_name(VerdictResult result); /* "inconclusive" */
+
+/* What a drive is held against whose job expects nothing: garbage collection explains a fall to a fifth, not below. */
+#define VERDICT_DEFAULT_FLOOR_RATIO_MIN 0.2
+#define VERDICT_DEFAULT_ERRORS_MAX 0
+
+/* After a cliff a drive can be down to half the level that it comes back to, hence twice the level is still open. */
+#define VERDICT_TROUGH_RECOVERY 2.0
+
+typedef struct VerdictInput {
+        const Expectations *expectations; /* none set: the default above */
+        const Analysis *analysis;         /* of the judged phase */
+        RunState state;
+        bool read_only;            /* the device became so */
+        double bytes_per_io;       /* mean of the judged direction; NaN: nothing completed */
+        double fills;              /* what the phase moved in this direction, in capacities; NaN: capacity unknown */
+        double latency_p999_ns;    /* of all I/O of the phase; NaN: nothing completed */
+        double temperature_max_c;  /* of the phase; NaN: not recorded */
+        uint64_t errors;           /* of the whole run */
+} VerdictInput;
+
+typedef struct VerdictReason {
+        int which;          /* Expectation, or -1: how the run went, with expected and measured NaN */
+        double expected;    /* in its option's unit */
+        double measured;    /* NaN: unknown */
+        VerdictResult result;
+        const char *text;   /* why, static */
+} VerdictReason;
+
+typedef struct Verdict {
+        VerdictResult result;
+        bool is_default; /* the job expects nothing */
+        size_t n_reasons;
+        VerdictReason reasons[N_EXPECTATIONS + 1];
+} Verdict;
+
+void verdict_make(Verdict *ret, const VerdictInput *input);

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Each file, direction and quantity is a track. The time line is made of the ends of all rows: those of different
+ * tracks that lie within half a step of each other are the same interval, and the first added file tells its exact
+ * end. Latencies come last, since they are told of some intervals only.
+ *
+ * Times are whole nanoseconds, so that what was exact stays exact. Rates become counts by carrying on what
+ * rounding took, so that the sum over any stretch is right to one I/O even at a few IOPS.
+ */
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sample/recording-internal.h"
+#include "util/macro.h"
+
+#define BLOCK_BYTES_DEFAULT 4096
+#define N_SILENT_MAX (UINT64_C(1) << 22) /* 48 days of seconds: more is no silence but a mistake in a time */
+#define SPAN_NS_MAX (UINT64_C(1000000000) * NSEC_PER_SEC) /* thirty years, likewise */
+
+struct Recording {
+        uint64_t block_bytes;
+        uint64_t step_ns; /* of the first file; of the first with counts, once there is one */
+        bool has_counts;
+        Track *tracks;
+        size_t n_tracks;
+};
+
+/* From here on a step is longer than the usual one: something is missing, or it is of another file. */
+static uint64_t long_step_ns(uint64_t step_ns) {
+        return step_ns + (step_ns + 1) / 2;
+}
+
+static uint64_t divide_rounded(uint64_t a, uint64_t b) {
+        return a / b + (a % b >= b - b / 2);
+}
+
+static bool kind_is_latency(TrackKind kind) {
+        return kind == TRACK_LATENCY || kind == TRACK_COMPLETION_LATENCY;
+}
+
+void track_done(Track *track) {
+        free(track->rows);
+        *track = (Track){};
+}
+
+int track_add(Track *track, TrackRow row) {
+        if (track->n == track->n_allocated) {
+                size_t n = MAX(track->n_allocated * 2, (size_t) 1024);
+                TrackRow *rows = reallocarray(track->rows, n, sizeof(TrackRow));
+                if (!rows)
+                        return -ENOMEM;
+                track->rows = rows;
+                track->n_allocated = n;
+        }
+        track->rows[track->n++] = row;
+        return 0;
+}
+
+/* --- a file --- */
+
+static int compare_u64(const void *a, const void *b) {
+        uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
+        return (x > y) - (x < y);
+}
+
+/*
+ * The median length, or where lengths are not told the median distance of the ends: the lower of two, since a gap is no
+ * step. Of a single row all the time before it.
+ */
+static int track_step(const Track *track, uint64_t *ret_ns) {
+        const TrackRow *rows = track->rows;
+        bool told = rows[0].from_ns != FROM_UNKNOWN;
+        size_t first = told || track->n == 1 ? 0 : 1, n = track->n - first;
+
+        _cleanup_free_ uint64_t *steps = calloc(n, sizeof(uint64_t));
+        if (!steps)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++) {
+                const TrackRow *row = &rows[first + i];
+                steps[i] = row->to_ns - (told ? row->from_ns : first > 0 ? row[-1].to_ns : 0);
+        }
+        qsort(steps, n, sizeof(uint64_t), compare_u64);
+        *ret_ns = steps[(n - 1) / 2];
+        return 0;
+}
+
+/*
+ * Of the direction with the shortest steps: the rows of one that is hardly used are missing where nothing was done in
+ * it. Latencies, missing likewise, tell the step only if there is nothing else.
+ */
+static int file_step(const Track *tracks, size_t n, uint64_t *ret_ns, bool *ret_counts) {
+        bool counts = false;
+        uint64_t step_ns = UINT64_MAX, ns;
+
+        for (size_t i = 0; i < n; i++)
+                counts |= tracks[i].n > 0 && !kind_is_latency(tracks[i].kind);
+        for (size_t i = 0; i < n; i++) {
+                if (tracks[i].n == 0 || (counts && kind_is_latency(tracks[i].kind)))
+                        continue;
+                if (track_step(&tracks[i], &ns) < 0)
+                        return -ENOMEM;
+                step_ns = MIN(step_ns, ns);
+        }
+        *ret_ns = MAX(step_ns, UINT64_C(1));
+        *ret_counts = counts;
+        return 0;
+}
+
+/* Tells of each row where its interval began. What lies before that and after the row before is silence. */
+static void track_set_begins(Track *track, uint64_t step_ns) {
+        uint64_t previous_ns = 0, long_ns = long_step_ns(step_ns);
+
+        for (size_t i = 0; i < track->n; i++) {
+                TrackRow *row = &track->rows[i];
+                uint64_t distance_ns = row->to_ns - previous_ns;
+
+                if (row->from_ns != FROM_UNKNOWN)
+                        row->from_ns = MAX(row->from_ns, previous_ns);
+                else if (distance_ns < long_ns)
+                        row->from_ns = previous_ns;
+                else if (i == 0)
+                        row->from_ns = row->to_ns - step_ns;
+                else
+                        row->from_ns = previous_ns + (divide_rounded(distance_ns, step_ns) - 1) * step_ns;
+                previous_ns = row->to_ns;
+        }
+}
+
+static int no_memory(const char *name, Error *error) {
+        return error_set(error, ERROR_FAILED, ENOMEM, "%s: not enough memory", name);
+}
+
+static int check_step(const Recording *recording, const char *name, uint64_t step_ns, Error *error) {
+        uint64_t other_ns = recording->step_ns;
+
+        if (!recording->has_counts || (step_ns < long_step_ns(other_ns) && other_ns < long_step_ns(step_ns)))
+                return 0;
+        return error_set(error, ERROR_USAGE, EINVAL,
+                         "%s: its intervals are %g s and those of the files before %g s: not logs of one run", name,
+                         (double) step_ns / (double) NSEC_PER_SEC, (double) other_ns / (double) NSEC_PER_SEC);
+}
+
+int recording_take(Recording *recording, const char *name, Track *tracks, size_t n, Error *error) {
+        uint64_t step_ns;
+        bool counts;
+        size_t n_rows = 0;
+
+        for (size_t i = 0; i < n; i++)
+                n_rows += tracks[i].n;
+        if (n_rows == 0)
+                return error_set(error, ERROR_USAGE, ENODATA, "%s: there is not one row in it", name);
+        if (file_step(tracks, n, &step_ns, &counts) < 0)
+                return no_memory(name, error);
+        int r = counts ? check_step(recording, name, step_ns, error) : 0;
+        if (r < 0)
+                return r;
+
+        Track *all = reallocarray(recording->tracks, recording->n_tracks + n, sizeof(Track));
+        if (!all)
+                return no_memory(name, error);
+        recording->tracks = all;
+        if (recording->step_ns == 0 || (counts && !recording->has_counts))
+                recording->step_ns = step_ns;
+        recording->has_counts |= counts;
+        for (size_t i = 0; i < n; i++)
+                if (tracks[i].n > 0) {
+                        track_set_begins(&tracks[i], step_ns);
+                        all[recording->n_tracks++] = tracks[i];
+                        tracks[i] = (Track){};
+                }
+        return 0;
+}
+
+/* --- the common time line --- */
+
+typedef struct Slot {
+        uint64_t from_ns, to_ns;
+        double ios[N_DIRECTIONS], bytes[N_DIRECTIONS], latency_ns[N_DIRECTIONS];
+        unsigned n_latencies[N_DIRECTIONS];
+} Slot;
+
+typedef struct Timeline {
+        const Recording *recording;
+        uint64_t step_ns;
+        Slot *slots; /* in order of time */
+        size_t n;
+
+        /* What some file tells; the rest is reckoned from the other. */
+        bool told_ios[N_DIRECTIONS], told_bytes[N_DIRECTIONS];
+        TrackKind latency[N_DIRECTIONS];
+} Timeline;
+
+static void timeline_done(Timeline *timeline) {
+        free(timeline->slots);
+}
+
+static void slot_add(const Timeline *timeline, Slot *slot, const Track *track, const TrackRow *row) {
+        Direction d = track->direction;
+        double block_bytes = (double) (row->block_bytes > 0 ? row->block_bytes : timeline->recording->block_bytes);
+        double length_s = (double) (row->to_ns - row->from_ns) / (double) NSEC_PER_SEC;
+        bool rate = track->kind == TRACK_IOPS || track->kind == TRACK_BYTES_PER_S;
+        double amount = rate ? row->value * length_s : row->value;
+
+        switch (track->kind) {
+        case TRACK_IOPS:
+        case TRACK_IOS:
+                slot->ios[d] += amount;
+                if (!timeline->told_bytes[d])
+                        slot->bytes[d] += amount * block_bytes;
+                break;
+        case TRACK_BYTES_PER_S:
+        case TRACK_BYTES:
+                slot->bytes[d] += amount;
+                if (!timeline->told_ios[d])
+                        slot->ios[d] += amount / block_bytes;
+                break;
+        case TRACK_LATENCY:
+        case TRACK_COMPLETION_LATENCY:
+                slot->latency_ns[d] += amount;
+                slot->n_latencies[d] += amount > 0;
+                break;
+        }
+}
+
+/* -ENOMEM. */
+static int timeline_merge(Timeline *timeline, const Track *track) {
+        _cleanup_free_ Slot *merged = calloc(timeline->n + track->n, sizeof(Slot));
+        const Slot *slots = timeline->slots;
+        uint64_t same_ns = timeline->step_ns / 2;
+        size_t n = 0, i = 0;
+        if (!merged)
+                return -ENOMEM;
+
+        for (size_t k = 0; k < track->n; k++) {
+                const TrackRow *row = &track->rows[k];
+                while (i < timeline->n && slots[i].to_ns + same_ns < row->to_ns)
+                        merged[n++] = slots[i++];
+                if (i < timeline->n && slots[i].to_ns <= row->to_ns + same_ns)
+                        merged[n++] = slots[i++];
+                else if (kind_is_latency(track->kind) && timeline->recording->has_counts)
+                        continue; /* fio tells one of the last interval, whose I/O it does not */
+                else if (n == 0 || row->to_ns > merged[n - 1].to_ns)
+                        merged[n++] = (Slot){ .from_ns = row->from_ns, .to_ns = row->to_ns };
+                slot_add(timeline, &merged[n - 1], track, row);
+        }
+        while (i < timeline->n)
+                merged[n++] = slots[i++];
+
+        free(timeline->slots);
+        timeline->slots = TAKE_PTR(merged);
+        timeline->n = n;
+        return 0;
+}
+
+static void timeline_look(Timeline *timeline) {
+        const Recording *recording = timeline->recording;
+
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                timeline->latency[d] = TRACK_LATENCY;
+        for (size_t i = 0; i < recording->n_tracks; i++) {
+                const Track *track = &recording->tracks[i];
+                timeline->told_ios[track->direction] |= track->kind == TRACK_IOPS || track->kind == TRACK_IOS;
+                timeline->told_bytes[track->direction] |= track->kind == TRACK_BYTES_PER_S ||
+                                                          track->kind == TRACK_BYTES;
+                if (track->kind == TRACK_COMPLETION_LATENCY)
+                        timeline->latency[track->direction] = track->kind;
+        }
+}
+
+static int timeline_make(Timeline *timeline) {
+        const Recording *recording = timeline->recording;
+        int r = 0;
+
+        timeline_look(timeline);
+        timeline->step_ns = recording->step_ns;
+        for (size_t i = 0; r >= 0 && i < recording->n_tracks; i++)
+                if (!kind_is_latency(recording->tracks[i].kind))
+                        r = timeline_merge(timeline, &recording->tracks[i]);
+        for (size_t i = 0; r >= 0 && i < recording->n_tracks; i++)
+                if (recording->tracks[i].kind == timeline->latency[recording->tracks[i].direction])
+                        r = timeline_merge(timeline, &recording->tracks[i]);
+        return r;
+}
+
+/* How many silent intervals lie between the one before and a slot: none if that is but a wobble of clocks. */
+static uint64_t n_silent(const Timeline *timeline, uint64_t previous_ns, const Slot *slot) {
+        if (slot->from_ns <= previous_ns || slot->from_ns - previous_ns < (timeline->step_ns + 1) / 2)
+                return 0;
+        return divide_rounded(slot->from_ns - previous_ns, timeline->step_ns);
+}
+
+static int timeline_count(const Timeline *timeline, size_t *ret, Error *error) {
+        const Slot *slots = timeline->slots;
+        uint64_t silent = 0;
+
+        for (size_t i = 1; i < timeline->n && silent <= N_SILENT_MAX; i++)
+                silent += MIN(n_silent(timeline, slots[i - 1].to_ns, &slots[i]), N_SILENT_MAX + 1);
+        if (silent > N_SILENT_MAX || slots[timeline->n - 1].to_ns - slots[0].from_ns > SPAN_NS_MAX)
+                return error_set(error, ERROR_USAGE, E2BIG,
+                                 "the times of the recording are too far apart for its intervals of %g s",
+                                 (double) timeline->step_ns / (double) NSEC_PER_SEC);
+        *ret = timeline->n + (size_t) silent;
+        return 0;
+}
+
+/* The next whole number of a running sum: what rounding takes from one interval the next one gets. */
+static uint64_t carry(double *rest, double amount) {
+        double sum = *rest + amount, whole = fmax(0, floor(sum + 0.5));
+        *rest = sum - whole;
+        return (uint64_t) fmin(whole, (double) INT64_MAX);
+}
+
+typedef struct Rest {
+        double ios[N_DIRECTIONS], bytes[N_DIRECTIONS];
+} Rest;
+
+static void row_set(const Timeline *timeline, RecordingRow *row, const Slot *slot, Rest *rest) {
+        for (Direction d = 0; d < N_DIRECTIONS; d++) {
+                row->ios[d] = carry(&rest->ios[d], slot->ios[d]);
+                /* Where only I/O is told, bytes are those of whole ones. */
+                double bytes = !timeline->told_bytes[d] && slot->ios[d] > 0 ?
+                               slot->bytes[d] / slot->ios[d] * (double) row->ios[d] : slot->bytes[d];
+                row->bytes[d] = carry(&rest->bytes[d], bytes);
+                if (slot->n_latencies[d] > 0)
+                        row->latency_ns[d] = (uint64_t) (slot->latency_ns[d] / slot->n_latencies[d]);
+        }
+}
+
+static void rows_fill(const Timeline *timeline, RecordingRow *rows) {
+        uint64_t begin_ns = timeline->slots[0].from_ns, previous_ns = begin_ns;
+        Rest rest = {};
+
+        for (size_t i = 0; i < timeline->n; i++) {
+                const Slot *slot = &timeline->slots[i];
+                uint64_t silent = n_silent(timeline, previous_ns, slot), from_ns = previous_ns;
+                uint64_t silent_ns = silent > 0 ? (slot->from_ns - from_ns) / silent : 0;
+
+                for (uint64_t k = 1; k <= silent; k++) {
+                        uint64_t to_ns = k < silent ? from_ns + k * silent_ns : slot->from_ns;
+                        *rows++ = (RecordingRow){ .from_ns = previous_ns - begin_ns, .to_ns = to_ns - begin_ns };
+                        previous_ns = to_ns;
+                }
+                *rows = (RecordingRow){ .from_ns = previous_ns - begin_ns, .to_ns = slot->to_ns - begin_ns };
+                row_set(timeline, rows++, slot, &rest);
+                previous_ns = slot->to_ns;
+        }
+}
+
+int recording_get_rows(const Recording *recording, RecordingRow **ret_rows, size_t *ret_n, Error *error) {
+        _cleanup_(timeline_done) Timeline timeline = { .recording = recording };
+        _cleanup_free_ RecordingRow *rows = NULL;
+        size_t n = 0;
+
+        if (recording->n_tracks == 0)
+                return error_set(error, ERROR_USAGE, ENODATA, "there is nothing to import");
+        if (timeline_make(&timeline) < 0)
+                return no_memory("the recording", error);
+        int r = timeline_count(&timeline, &n, error);
+        if (r < 0)
+                return r;
+        rows = calloc(n, sizeof(RecordingRow));
+        if (!rows)
+                return no_memory("the recording", error);
+
+        rows_fill(&timeline, rows);
+        *ret_rows = TAKE_PTR(rows);
+        *ret_n = n;
+        return 0;
+}
+
+uint64_t recording_interval_ns(const Recording *recording) {
+        return recording->step_ns;
+}
+
+int recording_new(Recording **ret, uint64_t block_bytes) {
+        Recording *recording = calloc(1, sizeof(Recording));
+        if (!recording)
+                return -ENOMEM;
+        recording->block_bytes = block_bytes > 0 ? block_bytes : BLOCK_BYTES_DEFAULT;
+        *ret = recording;
+        return 0;
+}
+
+Recording *recording_free(Recording *recording) {
+        if (!recording)
+                return NULL;
+        for (size_t i = 0; i < recording->n_tracks; i++)
+                track_done(&recording->tracks[i]);
+        free(recording->tracks);
+        free(recording);
+        return NULL;
+}

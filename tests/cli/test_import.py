@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: MIT
+"""import: what other tools recorded becomes a run like any other. What its lines may be is tested in
+tests/unit/sample/recording.c."""
+
+import contextlib
+import json
+import signal
+import sqlite3
+
+import harness
+import needs
+import pytest
+
+from harness import wait_for
+
+
+def fio_log(values, step_ms=1000, direction=1, block=4096):
+    return "".join(f"{step_ms * (i + 1)}, {value}, {direction}, {block}\n" for i, value in enumerate(values))
+
+
+def csv(values, step=1):
+    return "time_s,write_iops\n" + "".join(f"{step * (i + 1)},{value}\n" for i, value in enumerate(values))
+
+
+@pytest.fixture
+def cli(database):
+    return database.cli
+
+
+@pytest.fixture
+def recording(tmp_path):
+    """Writes a file: recording(name, text)."""
+
+    def make(name, text):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return make
+
+
+@pytest.fixture
+def fall(recording):
+    """35k, then 2k IOPS; half the size of an I/O of fio's own default, and latencies."""
+    iops = [35000] * 60 + [2000] * 1740
+    return [recording("night_iops.1.log", fio_log(iops, block=2048)),
+            recording("night_clat.1.log", fio_log([500_000] * 60 + [8_000_000] * 1740))]
+
+
+def test_run(cli, fall):
+    assert cli.json("import", *fall) == {"run": 1}
+    (run,) = cli.json("list")["runs"]
+    assert run["run"] == 1 and run["name"] == "night" and run["state"] == "done" and run["label"] is None
+    assert run["device"] == {"path": "night_iops.1.log", "model": None, "serial": None, "wwn": None, "size_bytes": 0}
+    assert run["elapsed_s"] == 1800 and run["planned_s"] is None and run["iops"] == 2000
+    assert run["started_at"] < run["finished_at"]
+
+
+def test_every_query_verb_works(cli, fall):
+    cli("import", *fall)
+    show = cli.json("show", "last")
+    (phase,) = show["phases"]
+    assert phase["name"] == "import" and phase["rw"] == "randwrite" and phase["state"] == "done"
+    assert phase["ios"] == 35000 * 60 + 2000 * 1740 and phase["bytes"] == phase["ios"] * 2048
+    assert phase["latency_p99_ns"] == pytest.approx(8_000_000, rel=0.01)
+    assert [e["kind"] for e in show["events"]] == ["started", "finished"]
+    assert show["events"][0]["detail"] == "imported from night_iops.1.log, night_clat.1.log"
+    assert show["events"][1]["elapsed_s"] == 1800
+
+    document = cli.json("samples", 1)
+    assert document["interval_s"] == 1 and len(document["samples"]) == 1800
+    sample = document["samples"][59]
+    assert sample["seq"] == 59 and sample["elapsed_s"] == 60 and sample["duration_ns"] == 10**9
+    assert sample["write_ios"] == 35000 and sample["write_bytes"] == 35000 * 2048 and sample["read_ios"] == 0
+    assert sample["latency_p50_ns"] == pytest.approx(500_000, rel=0.01)
+    assert sample["cpu_percent"] is None and sample["temperature_c"] is None
+
+    analysis = cli.json("analyze", 1)
+    assert analysis["collapse"]["verdict"] == "collapse" and analysis["collapse"]["at_s"] == pytest.approx(60, abs=10)
+    for verb in (["show", 1], ["samples", 1], ["plot", 1], ["plot", 1, "--metric", "latency-p50"], ["watch", 1],
+                 ["list"], ["analyze", 1], ["compare", 1, 1]):  # fmt: skip
+        assert cli(*verb).out, verb
+
+
+def test_options(cli, recording):
+    path = recording("x.csv", csv([100] * 20))
+    cli("import", path, "--name", "SSD of/rack 7", "--serial", "S3Z8", "--capacity", "745g", "--bs", "8k")
+    run = cli.json("show", 1)
+    assert run["name"] == "SSD of/rack 7" and run["device"]["serial"] == "S3Z8"
+    assert run["device"]["size_bytes"] == 745 << 30
+    assert run["phases"][0]["bytes"] == 20 * 100 * 8192 and run["phases"][0]["bs"] == 8192
+
+
+@pytest.mark.parametrize("name,expected", [
+    ("a_iops.1.log", "a"), ("a.b_clat.12.log", "a.b"), ("a_bw.1.bw.log", "a"), ("a.csv", "a"), ("a.tsv", "a"),
+    ("a.iops.log", "a"), ("a", "a"), ("iops.log", "iops"),
+])  # fmt: skip
+def test_name_of_the_files(cli, recording, name, expected):
+    cli("import", recording(name, fio_log([1])), "--kind", "iops", "--format", "fio")
+    assert cli.json("list")["runs"][0]["name"] == expected
+
+
+def test_format_by_content(cli, recording):
+    cli("import", recording("x_iops.csv", fio_log([7])))
+    cli("import", recording("x_iops.log", csv([7])))
+    assert [run["iops"] for run in cli.json("list")["runs"]] == [7, 7]
+
+
+def test_format_as_told(cli, recording):
+    assert "header" in cli("import", recording("x_iops.log", fio_log([7])), "--format", "csv", check=2).err
+    path = recording("x_iops.csv", "time_s,write_iops,x\n")
+    assert ":1: the time" in cli("import", path, "--format", "fio", check=2).err
+
+
+def test_standard_input(cli):
+    assert cli.json("import", "-", input=csv([5, 6]))["run"] == 1
+    assert "--kind" in cli("import", "-", input=fio_log([5]), check=2).err
+    cli("import", "-", "--kind", "bw", input=fio_log([40]))
+    later, first = cli.json("list")["runs"]
+    assert first["name"] == "stdin" and first["iops"] == 6 and later["iops"] == 10
+
+
+def test_interval_of_any_length(cli, recording):
+    cli("import", recording("x.csv", csv([100] * 50, step=60)))
+    assert cli.json("samples", 1)["interval_s"] == 60
+    cli("import", recording("x_iops.log", fio_log([100] * 50, step_ms=250)))
+    assert cli.json("samples", 2)["interval_s"] == 0.25
+
+
+@pytest.mark.parametrize("directions,rw", [([0], "randread"), ([1], "randwrite"), ([0, 1], "randrw"),
+                                           ([2], "randwrite")])  # fmt: skip
+def test_directions(cli, recording, directions, rw):
+    cli("import", recording("x_iops.log", "".join(fio_log([100] * 3, direction=d) for d in directions)))
+    assert cli.json("show", 1)["phases"][0]["rw"] == rw
+
+
+# --- the steady state, decided as while a run goes on
+
+
+def steady_events(cli, run):
+    return [(e["kind"], e["elapsed_s"]) for e in cli.json("show", run)["events"] if "steady" in e["kind"]]
+
+
+def test_steady_is_replayed(cli, recording):
+    cli("import", recording("x.csv", csv([1000] * 400, step=10)), "--capacity", "4g")
+    ((kind, at),) = steady_events(cli, 1)
+    assert kind == "steady" and 2000 <= at <= 4000
+
+
+def test_steady_is_revoked(cli, recording):
+    cli("import", recording("x.csv", csv([1000] * 400 + [500] * 400, step=10)), "--capacity", "4g")
+    kinds = [kind for kind, _ in steady_events(cli, 1)]
+    assert kinds[:2] == ["steady", "steady-revoked"]
+    assert steady_events(cli, 1)[1][1] > 4000
+
+
+def test_reads_are_judged_where_nothing_is_written(cli, recording):
+    cli("import", recording("x_iops.log", fio_log([1000] * 400, step_ms=10000, direction=0)), "--capacity", "4g")
+    event = next(e for e in cli.json("show", 1)["events"] if e["kind"] == "steady")
+    assert "read IOPS" in event["detail"]
+
+
+# --- what goes wrong
+
+
+def test_wrong_lines_are_told_and_leave_nothing(cli, database, recording):
+    good, bad = recording("x_iops.1.log", fio_log([1] * 5)), recording("x_iops.2.log", fio_log([1] * 5)[:-10])
+    result = cli("import", good, bad, check=2)
+    assert f"{bad}:5: " in result.err and result.out == ""
+    error = json.loads(cli("import", bad, "--json", check=2).out)["error"]
+    assert error["code"] == "usage" and ":5: " in error["message"]
+    assert not database.path.exists()
+
+
+@pytest.mark.parametrize("options,says", [
+    (["--format", "json"], "fio or csv"), (["--kind", "slat"], "iops, bw or lat"), (["--bs", "0"], "--bs 0"),
+    (["--bs", "1g"], "--bs 1g"), (["--capacity", "big"], "--capacity big"), (["--capacity", "0"], "--capacity 0"),
+])  # fmt: skip
+def test_wrong_options(cli, recording, options, says):
+    assert says in cli("import", recording("x.csv", csv([1])), *options, check=2).err
+
+
+def test_files_that_are_none(cli, tmp_path):
+    assert "No such file" in cli("import", tmp_path / "none.log", check=2).err
+    assert "directory" in cli("import", tmp_path, check=2).err
+    assert "too few" in cli("import", check=2).err
+
+
+def test_hostile_names(cli, recording):
+    path = recording("\x1b[31mx\n_iops.log", fio_log([1]))
+    assert "\x1b" not in cli("import", path).out
+    assert "\x1b" not in cli("show", 1).out
+
+
+def test_no_service_and_no_root(tmp_path):
+    """As nobody, in a folder of theirs, and read by a member of their group."""
+    needs.need_root()
+    folder = harness.scratch_path("import")
+    folder.chmod(0o777)
+    database = folder / "x.db"
+    cli = harness.Cli(db=database)
+    nobody = {"user": 65534, "group": 65534, "extra_groups": []}
+    cli("import", "-", input=csv([1] * 5000), **nobody)
+    assert (folder / "x.db-wal").exists()  # for readers that may not make it
+    assert len(cli.json("samples", 1, user=65533, group=65534, extra_groups=[])["samples"]) == 5000
+    result = cli("import", "-", "--db", "/nonexistent/x.db", input=csv([1]), check=5, **nobody)
+    assert "--db" in result.err
+
+
+def opened(process, path):
+    return any(fd.resolve() == path for fd in harness.Path(f"/proc/{process.pid}/fd").iterdir())
+
+
+def test_waits_while_another_writes(database, recording):
+    path = recording("x.csv", csv([1] * 10))
+    database.cli("import", path)
+    with contextlib.closing(sqlite3.connect(database.path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        process = database.cli.popen("import", path, "--json")
+        wait_for(lambda: opened(process, database.path))
+        other.execute("UPDATE runs SET label = 'x'")
+        other.execute("COMMIT")
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0 and json.loads(out) == {"run": 2}
+
+
+def start_long(database, recording):
+    """An import that is under way: its run is there, and not all of its samples."""
+    process = database.cli.popen("import", recording("long.csv", csv([1000] * 200_000)))
+
+    def begun():
+        return database.path.exists() and database.cli("show", 1, check=False).rc == 0
+
+    wait_for(begun, 30)
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted_import_leaves_nothing(database, recording, number):
+    process = start_long(database, recording)
+    process.send_signal(number)
+    process.communicate()
+    assert process.returncode == 130
+    assert database.cli.json("list")["runs"] == []
+    assert database.cli.json("import", recording("x.csv", csv([1])))["run"] == 2
+
+
+def test_killed_import_is_called_failed(database, recording):
+    process = start_long(database, recording)
+    process.kill()
+    process.communicate()
+    (run,) = database.cli.json("list")["runs"]
+    assert run["state"] == "failed"
+    kinds = [event["kind"] for event in database.cli.json("show", 1)["events"]]
+    assert kinds[0] == "started" and "finished" not in kinds
+
+
+def test_full_disk(small_disk, recording):
+    cli = harness.Cli(db=small_disk / "x.db")
+    assert cli.json("import", recording("x.csv", csv([1] * 10)))["run"] == 1
+    result = cli("import", recording("long.csv", csv([1000] * 50_000)), check=5)
+    assert "No space left" in result.err
+    runs = cli.json("list")["runs"]
+    assert [run["state"] for run in runs if run["run"] != 1] in ([], ["failed"])
+    assert len(cli.json("samples", 1)["samples"]) == 10

@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: MIT
+"""analyze, compare and verdict on curves whose truth is known."""
+
+import pytest
+
+GIB = 1 << 30
+BLOCK = 4096
+
+
+@pytest.fixture
+def drives(database, script):
+    """As two real drives did: one keeps a fiftieth of its burst, the other half. 2 GiB each."""
+    s = script().size(2 * GIB)
+    s.run("sandforce", "night", "Force", "S1", ("burn",)).state("running").phase(0, "running")
+    s.noisy(120, 35000).noisy(600, 9000).noisy(1200, 1500).noisy(3000, 600).phase(0, "done").state("done")
+    s.run("slc", "", "Extreme", "S2", ("burn",)).state("running").phase(0, "running")
+    s.noisy(60, 15800).noisy(3540, 8000).phase(0, "done").state("done")
+    return database.write(s)
+
+
+def about(value, rel=0.02):
+    return pytest.approx(value, rel=rel)
+
+
+def test_analyze_severe(drives):
+    a = drives.json("analyze", 1)
+    assert (a["run"], a["phase"], a["phase_index"], a["direction"]) == (1, "burn", 0, "write")
+    assert a["burst"]["iops"] == about(35000) and a["burst"]["from_s"] == 0
+    assert a["burst"]["to_s"] == pytest.approx(120, abs=20)
+    assert a["collapse"]["verdict"] == "severe" and a["collapse"]["ratio"] == about(600 / 35000, 0.03)
+    assert a["steady"]["iops"] == about(600) and a["steady"]["since_s"] == pytest.approx(1920, abs=20)
+    assert a["cycle"] is None and a["stalls"] == {"count": 0, "longest_s": 0}
+    assert [r["iops_mean"] for r in a["regimes"]] == [about(35000), about(9000), about(1500), about(600)]
+    for before, after in zip(a["regimes"], a["regimes"][1:], strict=False):
+        assert before["to_s"] == after["from_s"]
+    for regime in a["regimes"]:
+        assert regime["iops_p05"] < regime["iops_mean"] < regime["iops_p95"]
+        assert regime["transient"] == (regime["slope_percent_per_hour"] is None)
+
+
+def test_analyze_degraded(drives):
+    a = drives.json("analyze", "last")
+    assert a["run"] == 2 and a["collapse"]["verdict"] == "degraded" and a["collapse"]["ratio"] == about(0.5)
+    assert a["collapse"]["at_s"] == pytest.approx(60, abs=10) and a["collapse"]["fall_s"] <= 30
+    assert a["steady"] == {"state": "steady", "since_s": pytest.approx(60, abs=10), "iops": about(8000)}
+    assert a["judged_s"] == 3600
+
+
+def test_analyze_what_snia_and_fio_say(drives):
+    a = drives.json("analyze", 2)
+    snia, fio = a["snia"], a["fio"]
+    assert snia["n_rounds"] == 60 and snia["window_rounds"] == 5 and snia["round_s"] == 60 and snia["attained"]
+    first, last = snia["first"], snia["last"]
+    assert (first["first_round"], first["last_round"], first["from_s"], first["to_s"]) == (2, 6, 60, 360)
+    assert (last["first_round"], last["last_round"]) == (56, 60)
+    for w in (first, last):
+        assert w["average_iops"] == about(8000) and w["steady"]
+        assert w["data_excursion_allowed_iops"] == pytest.approx(0.2 * w["average_iops"])
+        assert w["slope_excursion_allowed_iops"] == pytest.approx(0.1 * w["average_iops"])
+        assert 0 < w["data_excursion_iops"] < w["data_excursion_allowed_iops"]
+        assert w["slope_excursion_iops"] == pytest.approx(4 * abs(w["fit_slope_iops_per_round"]))
+        middle = (w["first_round"] + w["last_round"]) / 2
+        assert w["fit_intercept_iops"] + middle * w["fit_slope_iops_per_round"] == pytest.approx(w["average_iops"])
+    assert fio["criterion"] == "iops_slope" and fio["limit_percent"] == 0.3 and fio["ss_dur_s"] == 1800
+    assert fio["attained"] and fio["attained_at_s"] == 1800 and 0 < fio["value_percent"] < 0.3
+    assert fio["mean_iops"] == about((60 * 15800 + 1740 * 8000) / 1800)
+
+
+def test_analyze_as_text(drives):
+    text = drives("analyze", "1").out
+    title, *_ = text.splitlines()
+    assert title == "run 1 sandforce, night on /dev/sdx, Force, serial S1, phase 'burn': writes of 4 KiB, 1 h 22 min"
+    for part in ("34.9k IOPS in its burst", "(severe)", "SNIA PTS: steady", "fio steadystate=iops_slope:0.3%"):
+        assert part in text, part
+    assert "nan" not in text
+
+
+def test_a_run_without_samples_tells_nothing(database, script):
+    cli = database.write(script().run())
+    a = cli.json("analyze", 1)
+    assert a["steady"] == {"state": "too-short", "since_s": None, "iops": None}
+    assert a["collapse"]["verdict"] == "none" and a["collapse"]["ratio"] is None and a["regimes"] == []
+    assert a["snia"]["first"] is None and a["snia"]["last"] is None and a["fio"]["value_percent"] is None
+    assert "Too little was measured" in cli("analyze", "1").out
+    assert cli.json("verdict", 1, check=7)["verdict"] == "inconclusive"
+
+
+def test_a_dead_drive_tells_no_nan(database, script):
+    cli = database.write(script().run().state("running").samples(1200, writes=0).state("stopped"))
+    assert cli.json("analyze", 1)["collapse"]["ratio"] is None
+    assert "Nothing completed." in cli("analyze", "1").out and "nan" not in cli("analyze", "1").out
+
+
+def test_the_longest_writing_phase_is_judged(database, script):
+    s = script().run("job", phases=("fill", "burn", "read back")).state("running")
+    s.noisy(60, 500, phase=0).noisy(200, 1000, phase=1).samples(700, phase=2, writes=0, reads=3000)
+    cli = database.write(s.state("done"))
+    a = cli.json("analyze", 1)
+    assert a["phase"] == "burn" and a["direction"] == "write" and a["burst"]["iops"] == about(1000)
+    assert a["regimes"][0]["from_s"] == 0 and a["regimes"][-1]["to_s"] == 200  # of the phase, not of the run
+    for phase in ("read back", "2"):
+        a = cli.json("analyze", 1, "--phase", phase)
+        assert a["phase"] == "read back" and a["direction"] == "read" and a["burst"]["iops"] == about(3000)
+    assert "no phase 'x'" in cli("analyze", "1", "--phase", "x", check=2).err
+
+
+def test_reads_are_judged_if_nothing_was_written(database, script):
+    s = script().run(phases=("read",)).state("running").samples(700, writes=0, reads=3000).state("done")
+    a = database.write(s).json("analyze", 1)
+    assert a["direction"] == "read" and a["steady"]["iops"] == 3000 and a["collapse"]["verdict"] == "none"
+
+
+def test_writes_are_judged_without_the_reads_beside_them(database, script):
+    s = script().size(GIB).run().state("running").samples(600, writes=1000, reads=9000)
+    s.samples(600, writes=1000, reads=100)
+    a = database.write(s.state("done")).json("analyze", 1)
+    assert a["collapse"]["verdict"] == "none" and a["burst"]["iops"] == about(1000)
+
+
+def rested(s, cut):
+    """A drive that is fast for half a minute after a pause, and starts slowly into it: no burst, no cliff."""
+    s.noisy(900, 4000).samples(1, duration_ns=10**9, writes=100)
+    if cut:
+        s.event("paused").event("resumed")
+    return s.noisy(25, 40000).noisy(900, 4000)
+
+
+def test_a_pause_is_no_burst_and_no_collapse(database, script):
+    s = rested(script().size(GIB).run().state("running"), True).state("done")
+    rested(s.run().state("running"), False).state("done")
+    cli = database.write(s)
+    a = cli.json("analyze", 1)
+    assert a["collapse"]["verdict"] == "none" and a["burst"]["iops"] == about(4000) and a["stalls"]["count"] == 0
+    assert a["steady"]["iops"] == about(4000)
+    assert a["judged_s"] == 900 + 1 + 25 + 900 - 1 - 1 - 30  # both samples at the pause, and 30 s
+    b = cli.json("analyze", 2)  # the same curve without the event is told as it looks
+    assert b["judged_s"] == 1826 and b["stalls"]["count"] == 1
+
+
+def test_a_fall_over_an_outage_is_not_claimed(database, script):
+    s = script().size(GIB).run().state("running").noisy(900, 4000).event("outage", "the service was stopped")
+    a = database.write(s.noisy(900, 1000).state("done")).json("analyze", 1)
+    assert a["collapse"]["at_s"] is None and a["collapse"]["fall_s"] is None
+    assert a["judged_s"] == 1800 - 2 - 30
+
+
+def test_a_sample_of_no_length_makes_no_rate(database, script):
+    s = script().size(GIB).run().state("running").noisy(300, 4000).samples(60, duration_ns=0, writes=5).noisy(300, 4000)
+    a = database.write(s.state("done")).json("analyze", 1)
+    assert a["judged_s"] == 600 and all(regime["iops_p95"] is not None for regime in a["regimes"])
+    assert a["stalls"]["count"] == 0
+
+
+def test_a_hung_drive_is_no_cut(database, script):
+    s = script().size(GIB).run().state("running").noisy(900, 4000).samples(7, writes=0).event("stalled", "7 s")
+    a = database.write(s.event("recovered").noisy(900, 4000).state("done")).json("analyze", 1)
+    assert a["judged_s"] == 1807 and a["stalls"] == {"count": 1, "longest_s": 7}
+
+
+# -- verdict --
+
+
+def run_with(s, *expect, levels=((3600, 8000),)):
+    s.expect(*expect).size(2 * GIB).run().state("running")
+    for seconds, iops in levels:
+        s.noisy(seconds, iops)
+    return s.state("done")
+
+
+def reasons(document):
+    return {reason["criterion"]: reason for reason in document["reasons"]}
+
+
+def test_verdict_pass(database, script):
+    cli = database.write(run_with(script(), "claimed_iops=7900", "floor_ratio_min=0.8", "errors_max=0"))
+    document = cli.json("verdict", 1)
+    assert document["verdict"] == "pass" and document["run"] == 1 and document["expected_by"] == "job"
+    claim = reasons(document)["claimed_iops"]
+    assert claim["expected"] == 7900 and claim["measured"] == about(8000) and claim["result"] == "pass"
+    assert claim["unit"] == "iops" and list(reasons(document)) == ["claimed_iops", "floor_ratio_min", "errors_max"]
+    assert "verdict: pass" in cli("verdict", "1").out
+
+
+def test_a_claim_is_held_against_the_floor_and_not_the_burst(database, script):
+    cli = database.write(run_with(script(), "claimed_iops=60k", levels=((120, 65000), (3600, 8000))))
+    document = cli.json("verdict", 1, check=1)
+    claim = reasons(document)["claimed_iops"]
+    assert document["verdict"] == claim["result"] == "fail" and claim["measured"] == about(8000)
+    assert claim["expected"] == 60000
+    text = cli("verdict", "1", check=1).out
+    assert "verdict: fail" in text and "claimed_iops: expected at least 60000 IOPS, measured " in text
+
+
+def test_a_short_run_of_a_good_drive_is_inconclusive_and_says_why(database, script):
+    cli = database.write(run_with(script(), "claimed_iops=7000", levels=((120, 8000),)))
+    assert cli.json("verdict", 1, check=7)["verdict"] == "inconclusive"
+    assert "too short to know" in cli("verdict", "1", check=7).out
+
+
+def test_a_short_run_of_a_bad_drive_is_a_fail(database, script):
+    cli = database.write(run_with(script(), "claimed_iops=7000", levels=((60, 8000), (60, 800))))
+    assert cli.json("verdict", 1, check=1)["verdict"] == "fail"
+    assert "missed already" in cli("verdict", "1", check=1).out
+
+
+def test_verdict_without_expectations(drives):
+    severe = drives.json("verdict", 1, check=1)
+    assert severe["verdict"] == "fail" and severe["expected_by"] == "default" and severe["collapse"] == "severe"
+    assert drives.json("verdict", 2)["verdict"] == "pass"
+    assert "no [expect] section" in drives("verdict", "2").out
+
+
+def test_verdict_of_several_is_the_worst(database, script):
+    s = run_with(script(), "claimed_iops=7000")
+    run_with(s, "claimed_iops=7000", levels=((120, 8000),))
+    run_with(s, "claimed_iops=9000")
+    cli = database.write(s)
+    for runs, status, verdict in (((1, 1), 0, "pass"), ((1, 2), 7, "inconclusive"), ((2, 3, 1), 1, "fail")):
+        document = cli.json("verdict", *runs, check=status)
+        assert document["verdict"] == verdict and [v["run"] for v in document["verdicts"]] == list(runs)
+        cli("verdict", *map(str, runs), check=status)
+
+
+def test_errors_of_all_phases_count(database, script):
+    s = script().expect("errors_max=4").run(phases=("a", "b")).state("running")
+    s.samples(5, phase=0, errors=1).samples(1000, phase=1).state("done")
+    document = database.write(s).json("verdict", 1, check=1)
+    assert reasons(document)["errors_max"]["measured"] == 5
+
+
+def test_latency_and_temperature(database, script):
+    s = script().size(GIB).expect("latency_p999_max=21ms", "temperature_max=70").temperature(50).run().state("running")
+    s.samples(1200, writes=1000, latency_ns=9_000_000).temperature(71).samples(6, writes=1000, latency_ns=20_000_000)
+    document = database.write(s.state("done")).json("verdict", 1, check=1)
+    assert reasons(document)["latency_p999_max"]["result"] == "pass"
+    assert reasons(document)["latency_p999_max"]["measured"] == about(20e6)
+    assert reasons(document)["temperature_max"]["result"] == "fail"
+    assert reasons(document)["temperature_max"]["measured"] == 71
+
+
+def test_temperature_that_nobody_recorded_is_inconclusive(database, script):
+    document = database.write(run_with(script(), "temperature_max=70")).json("verdict", 1, check=7)
+    reason = reasons(document)["temperature_max"]
+    assert reason["result"] == "inconclusive" and reason["measured"] is None and "recorded" in reason["reason"]
+
+
+def test_a_lost_or_read_only_drive_fails(database, script):
+    s = script().expect("claimed_iops=7000").size(2 * GIB)
+    s.run().state("running").noisy(3600, 8000).state("lost")
+    s.run().state("running").noisy(3600, 8000).event("read-only").state("failed")
+    cli = database.write(s)
+    for run, word in ((1, "went away"), (2, "read-only")):
+        document = cli.json("verdict", run, check=1)
+        assert reasons(document)["run"]["result"] == "fail" and word in reasons(document)["run"]["reason"]
+        assert reasons(document)["claimed_iops"]["result"] == "pass"
+
+
+# -- compare --
+
+
+def test_compare(drives):
+    document = drives.json("compare", 2, 1)
+    slc, sandforce = document["runs"]
+    assert (slc["run"], sandforce["run"]) == (2, 1)
+    assert slc["burst_iops"] == about(16000) and slc["steady_iops"] == about(8000) and slc["ratio"] == about(0.5)
+    assert slc["ratio_to_first"] == slc["burst_ratio_to_first"] == 1
+    assert slc["cliff_s"] == pytest.approx(60, abs=10)
+    assert slc["cliff_bytes"] == about(60 * 16000 * BLOCK)
+    assert slc["cliff_fills"] == about(60 * 16000 * BLOCK / (2 * GIB))
+    assert sandforce["ratio_to_first"] == about(600 / 8000) and sandforce["burst_ratio_to_first"] == about(35 / 16)
+    for run, burst, steady in ((slc, 16000, 8000), (sandforce, 35000, 600)):
+        for p in ("p50", "p99", "p999"):
+            assert run[f"burst_latency_{p}_ns"] == about(32e9 / burst), p
+            assert run[f"steady_latency_{p}_ns"] == about(32e9 / steady), p
+    assert sandforce["collapse"] == "severe" and slc["steady_state"] == "steady"
+    assert slc["outliers"] == sandforce["outliers"] == []
+    text = drives("compare", "2", "1").out
+    assert "15.8k" in text and "severe" in text and "1 min 0 s" in text and "nan" not in text
+
+
+def test_compare_needs_two(drives):
+    drives("compare", "1", check=2)
+    drives("compare", "1", "3", check=6)
+
+
+def test_compare_a_run_without_samples(database, script):
+    document = database.write(run_with(script()).run()).json("compare", 2, 1)
+    empty, run = document["runs"]
+    assert empty["burst_iops"] is None and empty["cliff_fills"] is None and empty["burst_latency_p50_ns"] is None
+    assert run["ratio_to_first"] is None and run["burst_iops"] == about(8000)
+
+
+def test_outliers_among_drives_of_a_model(database, script):
+    s = script().size(2 * GIB)
+    for model, floor in (("A", 8000), ("B", 3000), ("A", 8100), ("A", 5000), ("A", 7900), ("A", 8050), ("B", 9000)):
+        s.run(model=model).state("running").noisy(60, 16000).noisy(900, floor).state("done")
+    cli = database.write(s)
+    runs = cli.json("compare", *range(1, 8))["runs"]
+    assert [run["run"] for run in runs if run["outliers"]] == [4]
+    assert set(runs[3]["outliers"]) == {"steady_iops", "ratio", "steady_latency_p99_ns"}
+    assert "run 4 is not like the others of its model: steady_iops" in cli("compare", *map(str, range(1, 8))).out
+
+
+def test_hostile_names_are_harmless(database, script):
+    hostile = "\x1b[2J%s\u202e" + "\udcff"
+    s = script().size(GIB).run("job", hostile, hostile, hostile, ("a%sb",)).state("running").noisy(700, 1000)
+    cli = database.write(s.state("done"))
+    for args in (["analyze", "1"], ["verdict", "1"], ["compare", "1", "1"]):
+        text = cli(*args, check=False).out if args[0] == "verdict" else cli(*args).out
+        assert "\x1b" not in text and "\u202e" not in text and "\udcff" not in text, args
+    assert cli.json("analyze", 1)["label"] == hostile[:-1] + "\ufffd"
+
+
+@pytest.mark.parametrize("verb", [["analyze"], ["verdict"], ["compare", "1"]])
+def test_no_such_run(drives, verb):
+    assert drives(*verb, "9", "--json", check=6).json["error"]["code"] == "not-found"

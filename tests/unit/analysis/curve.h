@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* Curves as drives make them, from figures: levels over time and noise of the kinds seen in recordings. */
+
+#include <stdint.h>
+
+#include "analysis/series.h"
+
+/* From at_s on, a straight way in the logarithm from the level before to this one, over ramp_s. */
+typedef struct CurveStep {
+        double at_s;
+        double iops;
+        double ramp_s;
+} CurveStep;
+
+typedef struct CurveNoise {
+        double sigma;       /* relative standard deviation of a sample */
+        double phi;         /* autocorrelation from one sample to the next, 0..1 */
+        bool heavy_tails;   /* Student's t with three degrees of freedom, else normal */
+        double alternating; /* relative: up in one sample, down in the next */
+        double period_s;    /* of a sine; 0: none */
+        double amplitude;   /* relative, of the sine */
+} CurveNoise;
+
+typedef struct Curve {
+        SeriesPoint *points;
+        size_t n;
+} Curve;
+
+/* Level `iops` from 0 on, then the steps in order of time. Samples of step_s up to length_s, whole I/Os of 4 KiB. */
+Curve curve_make(double iops, const CurveStep *steps, size_t n_steps, const CurveNoise *noise,
+                 double length_s, double step_s, uint64_t seed);
+void curve_done(Curve *curve);

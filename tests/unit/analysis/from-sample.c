@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <string.h>
+
+#include "analysis/from-sample.h"
+#include "unit.h"
+#include "util/macro.h"
+
+#define BEGIN_NS (100 * NSEC_PER_SEC)
+
+/* The phase's second number n (from 0): writes and half as many reads of 4 KiB. */
+static void set_sample(Sample *sample, unsigned n, uint64_t writes) {
+        memset(sample, 0, sizeof(*sample));
+        sample->seq = n;
+        sample->duration_ns = NSEC_PER_SEC;
+        sample->elapsed_ns = BEGIN_NS + (n + 1) * NSEC_PER_SEC;
+        sample->ios[DIRECTION_WRITE] = writes;
+        sample->bytes[DIRECTION_WRITE] = writes * 4096;
+        sample->ios[DIRECTION_READ] = writes / 2;
+        sample->bytes[DIRECTION_READ] = writes / 2 * 4096;
+}
+
+START_TEST(times_are_those_of_the_phase) {
+        static Sample sample;
+
+        set_sample(&sample, 4, 1000);
+        sample.duration_ns = NSEC_PER_SEC / 2;
+        SeriesPoint p = series_point_from_sample(&sample, DIRECTION_WRITE, BEGIN_NS, true);
+        ck_assert_double_eq(p.from_s, 4.5);
+        ck_assert_double_eq(p.to_s, 5);
+        ck_assert_double_eq(p.ios, 1000);
+        ck_assert_double_eq(p.bytes, 4096000);
+        ck_assert(p.cut);
+
+        p = series_point_from_sample(&sample, DIRECTION_READ, BEGIN_NS, false);
+        ck_assert_double_eq(p.ios, 500);
+        ck_assert(!p.cut);
+}
+END_TEST
+
+START_TEST(impossible_times_do_not_wrap) {
+        static Sample sample;
+
+        set_sample(&sample, 0, 1000);
+        sample.duration_ns = UINT64_MAX;
+        SeriesPoint p = series_point_from_sample(&sample, DIRECTION_WRITE, BEGIN_NS, false);
+        ck_assert_double_eq(p.from_s, 0);
+        p = series_point_from_sample(&sample, DIRECTION_WRITE, UINT64_MAX, false);
+        ck_assert_double_eq(p.to_s, 0);
+}
+END_TEST
+
+typedef struct Seen {
+        unsigned n[3]; /* by SteadyChange */
+        char text[3][STEADY_DECISION_MAX];
+} Seen;
+
+/* Seconds [from, to) at this level. */
+static void watch_level(SteadyWatch *watch, Seen *seen, unsigned from, unsigned to, uint64_t writes) {
+        static Sample sample;
+        SteadyDecision decision;
+
+        for (unsigned i = from; i < to; i++) {
+                set_sample(&sample, i, writes);
+                int r = steady_watch_add(watch, &sample, &decision);
+                ck_assert_int_ge(r, 0);
+                seen->n[r]++;
+                if (r != STEADY_UNCHANGED)
+                        steady_decision_text(watch, (SteadyChange) r, &decision, seen->text[r]);
+        }
+}
+
+START_TEST(a_level_is_declared_and_revoked_in_words) {
+        SteadyWatch watch = {};
+        Seen seen = {};
+
+        ck_assert_int_eq(steady_watch_begin(&watch, DIRECTION_WRITE, 100 * MIB, NSEC_PER_SEC, BEGIN_NS), 0);
+        watch_level(&watch, &seen, 0, 900, 10000);
+        ck_assert_uint_eq(seen.n[STEADY_DECLARED], 1);
+        ck_assert_uint_eq(seen.n[STEADY_REVOKED], 0);
+        ck_assert_str_eq(seen.text[STEADY_DECLARED], "10.0k write IOPS since 5 min 0 s of the phase");
+        watch_level(&watch, &seen, 900, 1000, 2000);
+        ck_assert_uint_eq(seen.n[STEADY_REVOKED], 1);
+        ck_assert_str_eq(seen.text[STEADY_REVOKED],
+                         "write IOPS have left 10.0k, where they were since 5 min 0 s of the phase");
+        steady_watch_end(&watch);
+}
+END_TEST
+
+START_TEST(only_one_direction_counts) {
+        SteadyWatch watch = {};
+        Seen seen = {};
+
+        ck_assert_int_eq(steady_watch_begin(&watch, DIRECTION_READ, 100 * MIB, NSEC_PER_SEC, BEGIN_NS), 0);
+        watch_level(&watch, &seen, 0, 900, 10000);
+        ck_assert_str_eq(seen.text[STEADY_DECLARED], "5.00k read IOPS since 5 min 0 s of the phase");
+        steady_watch_end(&watch);
+}
+END_TEST
+
+/* A drive that rested is fast for a while: that is not its level, and no reason to revoke. */
+START_TEST(what_follows_a_cut_is_left_out) {
+        for (int cut = 0; cut <= 1; cut++) {
+                SteadyWatch watch = {};
+                Seen seen = {};
+
+                ck_assert_int_eq(steady_watch_begin(&watch, DIRECTION_WRITE, 100 * MIB, NSEC_PER_SEC, BEGIN_NS), 0);
+                watch_level(&watch, &seen, 0, 905, 10000);
+                if (cut)
+                        steady_watch_cut(&watch);
+                watch_level(&watch, &seen, 905, 935, 200000);
+                watch_level(&watch, &seen, 935, 1200, 10000);
+                ck_assert_uint_eq(seen.n[STEADY_DECLARED], 1);
+                ck_assert_uint_eq(seen.n[STEADY_REVOKED], cut ? 0 : 1);
+                watch_level(&watch, &seen, 1200, 1300, 1000);
+                ck_assert_uint_eq(seen.n[STEADY_REVOKED], 1);
+                steady_watch_end(&watch);
+        }
+}
+END_TEST
+
+START_TEST(a_new_phase_starts_afresh) {
+        SteadyWatch watch = {};
+        Seen seen = {};
+
+        ck_assert_int_eq(steady_watch_begin(&watch, DIRECTION_WRITE, 100 * MIB, NSEC_PER_SEC, BEGIN_NS), 0);
+        watch_level(&watch, &seen, 0, 900, 10000);
+        ck_assert_int_eq(steady_watch_begin(&watch, DIRECTION_WRITE, 100 * MIB, NSEC_PER_SEC, BEGIN_NS), 0);
+        watch_level(&watch, &seen, 0, 500, 2000);
+        ck_assert_uint_eq(seen.n[STEADY_DECLARED], 1);
+        ck_assert_uint_eq(seen.n[STEADY_REVOKED], 0);
+        watch_level(&watch, &seen, 500, 900, 2000);
+        ck_assert_uint_eq(seen.n[STEADY_DECLARED], 2);
+
+        steady_watch_end(&watch);
+        watch_level(&watch, &seen, 900, 2000, 100);
+        ck_assert_uint_eq(seen.n[STEADY_DECLARED] + seen.n[STEADY_REVOKED], 2);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+        Suite *suite = suite_create("from-sample");
+        TCase *tc = tcase_create("from-sample");
+
+        tcase_add_test(tc, times_are_those_of_the_phase);
+        tcase_add_test(tc, impossible_times_do_not_wrap);
+        tcase_add_test(tc, a_level_is_declared_and_revoked_in_words);
+        tcase_add_test(tc, only_one_direction_counts);
+        tcase_add_test(tc, what_follows_a_cut_is_left_out);
+        tcase_add_test(tc, a_new_phase_starts_afresh);
+        suite_add_tcase(suite, tc);
+        return suite;
+}
+
+UNIT_TEST_MAIN(make_suite)

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <math.h>
+
+#include "analysis/online.h"
+#include "curve.h"
+#include "unit.h"
+#include "util/cleanup.h"
+#include "util/macro.h"
+
+#define HOUR 3600.0
+
+static const CurveNoise usual = { .sigma = 0.05, .phi = 0.5, .heavy_tails = true };
+
+typedef struct Outcome {
+        unsigned n_declared, n_revoked;
+        SteadyDecision first_declared, last_declared, last_revoked;
+} Outcome;
+
+static Outcome watch(const Curve *curve, uint64_t capacity_bytes, double step_s) {
+        Outcome o = {};
+        SteadyDetector *d;
+        ck_assert_int_eq(steady_detector_new(&d, capacity_bytes, step_s), 0);
+        for (size_t i = 0; i < curve->n; i++) {
+                SteadyDecision decision;
+                int r = steady_detector_add(d, &curve->points[i], &decision);
+                ck_assert_int_ge(r, 0);
+                if (r == STEADY_DECLARED) {
+                        if (o.n_declared++ == 0)
+                                o.first_declared = decision;
+                        o.last_declared = decision;
+                } else if (r == STEADY_REVOKED) {
+                        o.n_revoked++;
+                        o.last_revoked = decision;
+                }
+        }
+        steady_detector_free(d);
+        return o;
+}
+
+static Outcome watch_steps(double iops, const CurveStep *steps, size_t n, double length_s, uint64_t capacity_bytes) {
+        _cleanup_(curve_done) Curve curve = curve_make(iops, steps, n, &usual, length_s, 1, 3);
+        return watch(&curve, capacity_bytes, 1);
+}
+
+START_TEST(declared_after_two_fills) {
+        /* 10000 IOPS of 4 KiB fill 10 GiB in 262 s; a round is at least 60 s and a fifth of it. */
+        Outcome o = watch_steps(10000, NULL, 0, HOUR, 10 * GIB);
+        ck_assert_uint_eq(o.n_declared, 1);
+        ck_assert_uint_eq(o.n_revoked, 0);
+        ck_assert_double_eq_tol(o.first_declared.at_s, 600, 20);
+        ck_assert_double_eq_tol(o.first_declared.since_s, 300, 20);
+        ck_assert_double_eq_tol(o.first_declared.iops, 10000, 150);
+}
+END_TEST
+
+START_TEST(volume_decides_on_a_large_drive) {
+        /* 2 × 100 GiB at 10000 IOPS: 5243 s. */
+        Outcome o = watch_steps(10000, NULL, 0, 2 * HOUR, 100 * GIB);
+        ck_assert_uint_eq(o.n_declared, 1);
+        ck_assert_double_ge(o.first_declared.at_s, 5243);
+        ck_assert_double_le(o.first_declared.at_s, 5400);
+}
+END_TEST
+
+START_TEST(not_within_an_hour_of_unknown_capacity) {
+        Outcome o = watch_steps(10000, NULL, 0, HOUR - 10, 0);
+        ck_assert_uint_eq(o.n_declared, 0);
+        o = watch_steps(10000, NULL, 0, 2 * HOUR, 0);
+        ck_assert_uint_eq(o.n_declared, 1);
+        ck_assert_double_ge(o.first_declared.at_s, HOUR);
+}
+END_TEST
+
+START_TEST(not_in_burst_trough_or_hump) {
+        const CurveStep steps[] = { { 250, 115000, 10 }, { 380, 190000, 30 }, { 600, 160000, 60 } };
+        Outcome o = watch_steps(350000, steps, ELEMENTSOF(steps), 2 * HOUR, 745 * GIB);
+        ck_assert_uint_ge(o.n_declared, 1);
+        ck_assert_double_gt(o.first_declared.since_s, 600);
+        ck_assert_double_eq_tol(o.first_declared.iops, 160000, 3000);
+}
+END_TEST
+
+START_TEST(not_in_a_slow_decline) {
+        const CurveStep steps[] = { { 0, 3000, 10 * HOUR } };
+        Outcome o = watch_steps(10000, steps, ELEMENTSOF(steps), 10 * HOUR, 100 * GIB);
+        ck_assert_uint_eq(o.n_declared, 0);
+}
+END_TEST
+
+START_TEST(revoked_when_the_drive_falls_later) {
+        const CurveStep steps[] = { { 2 * HOUR, 1000, 60 } };
+        Outcome o = watch_steps(10000, steps, 1, 4 * HOUR, 10 * GIB);
+        ck_assert_uint_eq(o.n_revoked, 1);
+        ck_assert_double_ge(o.last_revoked.at_s, 2 * HOUR);
+        ck_assert_double_le(o.last_revoked.at_s, 2 * HOUR + 120);
+        ck_assert_double_eq_tol(o.last_revoked.iops, 10000, 300);
+        ck_assert_uint_eq(o.n_declared, 2);
+        ck_assert_double_eq_tol(o.last_declared.iops, 1000, 30);
+}
+END_TEST
+
+START_TEST(revoked_by_a_quarter_less) {
+        const CurveStep steps[] = { { 2 * HOUR, 7500, 1 } };
+        Outcome o = watch_steps(10000, steps, 1, 3 * HOUR, 10 * GIB);
+        ck_assert_uint_eq(o.n_revoked, 1);
+        ck_assert_double_le(o.last_revoked.at_s, 2 * HOUR + 300);
+}
+END_TEST
+
+START_TEST(a_dip_does_not_revoke) {
+        const CurveStep steps[] = { { 2 * HOUR, 1, 0 }, { 2 * HOUR + 10, 10000, 0 } };
+        Outcome o = watch_steps(10000, steps, ELEMENTSOF(steps), 3 * HOUR, 10 * GIB);
+        ck_assert_uint_eq(o.n_declared, 1);
+        ck_assert_uint_eq(o.n_revoked, 0);
+}
+END_TEST
+
+START_TEST(cut_samples_do_not_count) {
+        _cleanup_(curve_done) Curve curve = curve_make(10000, NULL, 0, &usual, HOUR, 1, 3);
+        for (size_t i = 2000; i < 2300; i++) {
+                curve.points[i].ios = 0;
+                curve.points[i].cut = true;
+        }
+        Outcome o = watch(&curve, 10 * GIB, 1);
+        ck_assert_uint_eq(o.n_declared, 1);
+        ck_assert_uint_eq(o.n_revoked, 0);
+}
+END_TEST
+
+START_TEST(a_cycle_is_never_steady) {
+        /* Rounds that are as long as the period are all alike. */
+        _cleanup_(curve_done) Curve curve = curve_make(40000, NULL, 0, &usual, 3 * HOUR, 1, 1);
+        for (size_t i = 0; i < curve.n; i++)
+                if (fmod((double) i, 600) >= 400)
+                        curve.points[i].ios = floor(curve.points[i].ios / 20);
+        double bytes_a_period = 0;
+        for (size_t i = 0; i < 600; i++)
+                bytes_a_period += curve.points[i].ios * 4096;
+        Outcome o = watch(&curve, (uint64_t) (5 * bytes_a_period), 1);
+        ck_assert_uint_eq(o.n_declared, 0);
+}
+END_TEST
+
+START_TEST(interval_of_samples_does_not_matter) {
+        static const double steps[] = { 0.1, 0.25, 1, 5, 10, 60 };
+        for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
+                _cleanup_(curve_done) Curve curve = curve_make(10000, NULL, 0, NULL, 2 * HOUR, steps[i], 3);
+                Outcome o = watch(&curve, 100 * GIB, steps[i]);
+                ck_assert_uint_eq(o.n_declared, 1);
+                ck_assert_double_eq_tol(o.first_declared.at_s, 5300, 600);
+        }
+}
+END_TEST
+
+static Suite *make_suite(void) {
+        Suite *s = suite_create("online");
+        TCase *t = tcase_create("online");
+        tcase_set_timeout(t, 60);
+        tcase_add_test(t, declared_after_two_fills);
+        tcase_add_test(t, volume_decides_on_a_large_drive);
+        tcase_add_test(t, not_within_an_hour_of_unknown_capacity);
+        tcase_add_test(t, not_in_burst_trough_or_hump);
+        tcase_add_test(t, not_in_a_slow_decline);
+        tcase_add_test(t, revoked_when_the_drive_falls_later);
+        tcase_add_test(t, revoked_by_a_quarter_less);
+        tcase_add_test(t, a_dip_does_not_revoke);
+        tcase_add_test(t, cut_samples_do_not_count);
+        tcase_add_test(t, a_cycle_is_never_steady);
+        tcase_add_test(t, interval_of_samples_does_not_matter);
+        suite_add_tcase(s, t);
+        return s;
+}
+UNIT_TEST_MAIN(make_suite)

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/verdict.h"
+#include "unit.h"
+
+/* A drive at `level` now, `burst` at its best, in a run that is done. */
+static Analysis state(SteadyState steady, double burst, double level, int trend) {
+        return (Analysis){
+                .steady = steady, .burst_iops = burst, .steady_iops = level, .trend = trend,
+                .collapse_ratio = level / burst,
+        };
+}
+
+static VerdictInput input(const Analysis *analysis, const Expectations *expectations) {
+        return (VerdictInput){
+                .expectations = expectations, .analysis = analysis, .state = RUN_DONE, .bytes_per_io = 4096,
+                .fills = 10, .latency_p999_ns = 5e6, .temperature_max_c = NAN,
+        };
+}
+
+static Expectations expect(Expectation which, double value) {
+        Expectations e = {};
+
+        e.is_set[which] = true;
+        e.value[which] = value;
+        return e;
+}
+
+/* The one reason there is. */
+static VerdictReason only(const VerdictInput *in) {
+        Verdict v;
+
+        verdict_make(&v, in);
+        ck_assert_uint_eq(v.n_reasons, 1);
+        ck_assert_int_eq(v.result, v.reasons[0].result);
+        ck_assert(!v.is_default);
+        return v.reasons[0];
+}
+
+static VerdictResult judge(Analysis a, Expectation which, double value) {
+        Expectations e = expect(which, value);
+        VerdictInput in = input(&a, &e);
+
+        return only(&in).result;
+}
+
+static VerdictResult claim(SteadyState steady, double level, int trend) {
+        return judge(state(steady, 10000, level, trend), EXPECT_CLAIMED_IOPS, 8000);
+}
+
+START_TEST(claims_are_held_against_the_level_that_lasts) {
+        Analysis a = state(STEADY_STEADY, 60000, 640, 0);
+        Expectations e = expect(EXPECT_CLAIMED_IOPS, 60000);
+        VerdictInput in = input(&a, &e);
+        VerdictReason r = only(&in);
+
+        ck_assert_int_eq(r.result, VERDICT_FAIL);
+        ck_assert_int_eq(r.which, EXPECT_CLAIMED_IOPS);
+        ck_assert_double_eq(r.expected, 60000);
+        ck_assert_double_eq(r.measured, 640);
+
+        ck_assert_int_eq(judge(a, EXPECT_STEADY_IOPS_MIN, 640), VERDICT_PASS);
+        ck_assert_int_eq(judge(a, EXPECT_STEADY_IOPS_MIN, 641), VERDICT_FAIL);
+        ck_assert_int_eq(judge(a, EXPECT_CLAIMED_BANDWIDTH, 640 * 4096), VERDICT_PASS);
+        ck_assert_int_eq(judge(a, EXPECT_CLAIMED_BANDWIDTH, 640 * 4096 + 1), VERDICT_FAIL);
+        ck_assert_int_eq(judge(a, EXPECT_FLOOR_RATIO_MIN, 0.01), VERDICT_PASS);
+        ck_assert_int_eq(judge(a, EXPECT_FLOOR_RATIO_MIN, 0.02), VERDICT_FAIL);
+}
+END_TEST
+
+static const SteadyState unknown[] = { STEADY_TOO_SHORT, STEADY_DRIFTING, STEADY_NOT_ENOUGH_VOLUME };
+
+START_TEST(what_does_not_last_yet_is_no_pass) {
+        for (int trend = -1; trend <= 1; trend++)
+                ck_assert_int_eq(claim(unknown[_i], 9000, trend), VERDICT_INCONCLUSIVE);
+}
+END_TEST
+
+START_TEST(what_was_never_reached_is_missed_on_a_short_run) {
+        ck_assert_int_eq(judge(state(unknown[_i], 10000, 9000, 0), EXPECT_CLAIMED_IOPS, 10001), VERDICT_FAIL);
+        ck_assert_int_eq(judge(state(unknown[_i], 10000, 9000, -1), EXPECT_CLAIMED_IOPS, 10001), VERDICT_FAIL);
+        ck_assert_int_eq(judge(state(unknown[_i], 10000, 9000, 1), EXPECT_CLAIMED_IOPS, 10001), VERDICT_INCONCLUSIVE);
+}
+END_TEST
+
+START_TEST(a_trough_may_come_back_to_twice_its_level) {
+        ck_assert_int_eq(claim(unknown[_i], 4000, 0), VERDICT_INCONCLUSIVE);
+        ck_assert_int_eq(claim(unknown[_i], 3999, 0), VERDICT_FAIL);
+        ck_assert_int_eq(claim(unknown[_i], 3999, 1), VERDICT_INCONCLUSIVE);
+        ck_assert_int_eq(judge(state(unknown[_i], 10000, 1999, 0), EXPECT_FLOOR_RATIO_MIN, 0.4), VERDICT_FAIL);
+        ck_assert_int_eq(judge(state(unknown[_i], 10000, 2001, 0), EXPECT_FLOOR_RATIO_MIN, 0.4), VERDICT_INCONCLUSIVE);
+}
+END_TEST
+
+START_TEST(below_and_still_falling_is_missed_once_the_run_is_long_enough) {
+        ck_assert_int_eq(claim(STEADY_DRIFTING, 7999, -1), VERDICT_FAIL);
+        ck_assert_int_eq(claim(STEADY_TOO_SHORT, 7999, -1), VERDICT_INCONCLUSIVE);
+        ck_assert_int_eq(claim(STEADY_DRIFTING, 7999, 1), VERDICT_INCONCLUSIVE);
+        ck_assert_int_eq(claim(STEADY_DRIFTING, 7999, 0), VERDICT_INCONCLUSIVE);
+}
+END_TEST
+
+START_TEST(a_cycle_has_a_level_after_two_fills) {
+        Analysis a = state(STEADY_CYCLING, 10000, 9000, 0);
+        Expectations e = expect(EXPECT_CLAIMED_IOPS, 8000);
+        VerdictInput in = input(&a, &e);
+
+        ck_assert_int_eq(only(&in).result, VERDICT_PASS);
+        in.fills = 1.9;
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+        in.fills = NAN;
+        ck_assert_int_eq(only(&in).result, VERDICT_PASS);
+        e = expect(EXPECT_CLAIMED_IOPS, 9500);
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+}
+END_TEST
+
+START_TEST(nothing_measured_is_inconclusive) {
+        ck_assert_int_eq(judge(state(STEADY_TOO_SHORT, NAN, NAN, 0), EXPECT_CLAIMED_IOPS, 8000), VERDICT_INCONCLUSIVE);
+        ck_assert_int_eq(judge(state(STEADY_TOO_SHORT, 0, 0, 0), EXPECT_FLOOR_RATIO_MIN, 0.5), VERDICT_INCONCLUSIVE);
+        ck_assert_int_eq(judge(state(STEADY_TOO_SHORT, 0, 0, 0), EXPECT_STEADY_IOPS_MIN, 1), VERDICT_FAIL);
+}
+END_TEST
+
+START_TEST(errors_count_at_any_time_but_none_count_at_the_end) {
+        Analysis a = state(STEADY_TOO_SHORT, 10000, 9000, 0);
+        Expectations e = expect(EXPECT_ERRORS_MAX, 5);
+        VerdictInput in = input(&a, &e);
+
+        in.errors = 5;
+        ck_assert_int_eq(only(&in).result, VERDICT_PASS);
+        in.state = RUN_RUNNING;
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+        in.state = RUN_INTERRUPTED;
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+        in.errors = 6;
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+}
+END_TEST
+
+START_TEST(latency_and_temperature_pass_in_a_steady_state_only) {
+        Analysis known = state(STEADY_STEADY, 10000, 9000, 0), shorter = state(STEADY_TOO_SHORT, 10000, 9000, 0);
+        Expectations e = expect(EXPECT_LATENCY_P999_MAX, 5e6);
+        VerdictInput in = input(&known, &e);
+
+        ck_assert_int_eq(only(&in).result, VERDICT_PASS);
+        in.latency_p999_ns = 5e6 + 1;
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+        in.analysis = &shorter;
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+        in.latency_p999_ns = 5e6;
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+
+        e = expect(EXPECT_TEMPERATURE_MAX, 70);
+        in = input(&known, &e);
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+        ck_assert_ptr_nonnull(strstr(only(&in).text, "no temperature"));
+        in.temperature_max_c = 70;
+        ck_assert_int_eq(only(&in).result, VERDICT_PASS);
+        in.temperature_max_c = 71;
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+}
+END_TEST
+
+START_TEST(the_worst_criterion_decides) {
+        Analysis a = state(STEADY_STEADY, 10000, 9000, 0);
+        Expectations e = expect(EXPECT_CLAIMED_IOPS, 8000);
+        VerdictInput in = input(&a, &e);
+        Verdict v;
+
+        e.is_set[EXPECT_TEMPERATURE_MAX] = true;
+        e.value[EXPECT_TEMPERATURE_MAX] = 70;
+        verdict_make(&v, &in);
+        ck_assert_uint_eq(v.n_reasons, 2);
+        ck_assert_int_eq(v.result, VERDICT_INCONCLUSIVE);
+
+        e.is_set[EXPECT_ERRORS_MAX] = true;
+        in.errors = 1;
+        verdict_make(&v, &in);
+        ck_assert_uint_eq(v.n_reasons, 3);
+        ck_assert_int_eq(v.result, VERDICT_FAIL);
+}
+END_TEST
+
+START_TEST(without_expectations_a_fifth_must_be_kept_without_errors) {
+        Analysis kept = state(STEADY_STEADY, 10000, 2000, 0), lost = state(STEADY_STEADY, 10000, 1990, 0);
+        Expectations e = {};
+        VerdictInput in = input(&kept, &e);
+        Verdict v;
+
+        verdict_make(&v, &in);
+        ck_assert(v.is_default);
+        ck_assert_uint_eq(v.n_reasons, 2);
+        ck_assert_int_eq(v.result, VERDICT_PASS);
+        in.errors = 1;
+        verdict_make(&v, &in);
+        ck_assert_int_eq(v.result, VERDICT_FAIL);
+        in.errors = 0;
+        in.analysis = &lost;
+        verdict_make(&v, &in);
+        ck_assert_int_eq(v.result, VERDICT_FAIL);
+}
+END_TEST
+
+START_TEST(a_drive_that_is_gone_fails_whatever_was_expected) {
+        Analysis a = state(STEADY_STEADY, 10000, 9000, 0);
+        Expectations e = expect(EXPECT_CLAIMED_IOPS, 8000);
+        VerdictInput in = input(&a, &e);
+        Verdict v;
+
+        in.state = RUN_LOST;
+        verdict_make(&v, &in);
+        ck_assert_int_eq(v.result, VERDICT_FAIL);
+        ck_assert_int_eq(v.reasons[0].which, -1);
+        ck_assert_int_eq(v.reasons[1].result, VERDICT_PASS);
+
+        in.state = RUN_FAILED;
+        verdict_make(&v, &in);
+        ck_assert_int_eq(v.result, VERDICT_INCONCLUSIVE);
+        in.read_only = true;
+        verdict_make(&v, &in);
+        ck_assert_int_eq(v.result, VERDICT_FAIL);
+        in.state = RUN_STOPPED;
+        in.read_only = false;
+        verdict_make(&v, &in);
+        ck_assert_int_eq(v.result, VERDICT_PASS);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+        Suite *suite = suite_create("verdict");
+        TCase *tc = tcase_create("verdict");
+        const int n_unknown = sizeof(unknown) / sizeof(unknown[0]);
+
+        tcase_add_test(tc, claims_are_held_against_the_level_that_lasts);
+        tcase_add_loop_test(tc, what_does_not_last_yet_is_no_pass, 0, n_unknown);
+        tcase_add_loop_test(tc, what_was_never_reached_is_missed_on_a_short_run, 0, n_unknown);
+        tcase_add_loop_test(tc, a_trough_may_come_back_to_twice_its_level, 0, n_unknown);
+        tcase_add_test(tc, below_and_still_falling_is_missed_once_the_run_is_long_enough);
+        tcase_add_test(tc, a_cycle_has_a_level_after_two_fills);
+        tcase_add_test(tc, nothing_measured_is_inconclusive);
+        tcase_add_test(tc, errors_count_at_any_time_but_none_count_at_the_end);
+        tcase_add_test(tc, latency_and_temperature_pass_in_a_steady_state_only);
+        tcase_add_test(tc, the_worst_criterion_decides);
+        tcase_add_test(tc, without_expectations_a_fifth_must_be_kept_without_errors);
+        tcase_add_test(tc, a_drive_that_is_gone_fails_whatever_was_expected);
+        suite_add_tcase(suite, tc);
+        return suite;
+}
+
+UNIT_TEST_MAIN(make_suite)
