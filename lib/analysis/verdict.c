@@ -3,8 +3,8 @@
 /*
  * Two mistakes are to be avoided: to pass a drive on its burst, and to fail it in the trough after its cliff. So a
  * level is only believed in a steady (or cycling) state. Before that a drive fails only for what it cannot make good
- * any more: it never reached what was claimed, not even fresh; or it is further down than troughs go; or it is below and
- * still falls in a run that was long enough to see one.
+ * any more: it never reached what was claimed, not even fresh; or it is further down than troughs go; or it is below
+ * and still falls in a run that was long enough to see one.
  */
 
 #include <math.h>
