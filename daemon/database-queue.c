@@ -16,6 +16,7 @@
 
 typedef enum ChangeKind {
         CHANGE_RUN_STATE,
+        CHANGE_STOP_ASKED,
         CHANGE_PHASE_STATE,
         CHANGE_SAMPLE,
         CHANGE_GAP,
@@ -131,6 +132,14 @@ int queue_push_run_state(Queue *queue, uint32_t run, RunState state, int64_t at_
         if (!change)
                 return -ENOMEM;
         change->run_state = state;
+        queue_append(queue, change);
+        return 0;
+}
+
+int queue_push_stop_asked(Queue *queue, uint32_t run, int64_t at_ns) {
+        Change *change = change_new(CHANGE_STOP_ASKED, run, at_ns, NULL, 0);
+        if (!change)
+                return -ENOMEM;
         queue_append(queue, change);
         return 0;
 }
@@ -350,6 +359,8 @@ int change_write(const Change *change, Store *store, Sample *scratch, Error *err
         switch (change->kind) {
         case CHANGE_RUN_STATE:
                 return store_set_run_state(store, change->run, change->run_state, change->at_ns, error);
+        case CHANGE_STOP_ASKED:
+                return store_set_stop_asked(store, change->run, change->at_ns, error);
         case CHANGE_PHASE_STATE:
                 return store_set_phase_state(store, change->run, change->phase.index, change->phase.state,
                                              change->at_ns, error);

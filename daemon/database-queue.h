@@ -33,6 +33,7 @@ void queue_clear(Queue *queue);
 
 /* All of these copy; -ENOMEM. */
 int queue_push_run_state(Queue *queue, uint32_t run, RunState state, int64_t at_ns);
+int queue_push_stop_asked(Queue *queue, uint32_t run, int64_t at_ns);
 int queue_push_phase_state(Queue *queue, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns);
 int queue_push_event(Queue *queue, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
                      const char *detail);

@@ -469,6 +469,10 @@ int database_set_run_state(Database *database, uint32_t run, RunState state, int
         return WITH_QUEUE(database, queue_push_run_state(&database->queue, run, state, at_ns));
 }
 
+int database_set_stop_asked(Database *database, uint32_t run, int64_t at_ns) {
+        return WITH_QUEUE(database, queue_push_stop_asked(&database->queue, run, at_ns));
+}
+
 int database_set_phase_state(Database *database, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns) {
         return WITH_QUEUE(database, queue_push_phase_state(&database->queue, run, phase, state, at_ns));
 }

@@ -75,6 +75,7 @@ int database_when_written(Database *database, DatabaseWrittenHandler handler, vo
 
 /* These copy what they are given and return at once. -ENOMEM. */
 int database_set_run_state(Database *database, uint32_t run, RunState state, int64_t at_ns);
+int database_set_stop_asked(Database *database, uint32_t run, int64_t at_ns);
 int database_set_phase_state(Database *database, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns);
 int database_add_sample(Database *database, uint32_t run, const Sample *sample);
 int database_add_event(Database *database, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,

@@ -25,6 +25,7 @@ struct Manager {
         Start *starts;
 
         bool stopping;
+        bool starts_given_up; /* starts whose rows the database still has are not waited for any more */
         bool stop_seen; /* nothing is left that could go on */
         sd_event_source *stop_timer;
         ManagerStoppedHandler stopped_handler;

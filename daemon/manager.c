@@ -179,7 +179,9 @@ static void on_stopped_written(void *userdata) {
 }
 
 void manager_check_stopped(Manager *manager) {
-        if (!manager->stopping || manager->stop_seen || manager->starts || manager_n_running(manager) > 0)
+        if (!manager->stopping || manager->stop_seen || manager_n_running(manager) > 0)
+                return;
+        if (manager->starts && !manager->starts_given_up)
                 return;
 
         manager->stop_seen = true;
@@ -197,6 +199,10 @@ static int on_stop_timer(sd_event_source *source, uint64_t usec, void *userdata)
                                     run_id(manager->runs[i]), run_device_path(manager->runs[i]));
                         run_abandon(manager->runs[i]);
                 }
+
+        /* A database that hangs never gives their rows back; the wish to refuse them goes with the process. */
+        manager->starts_given_up = true;
+        manager_check_stopped(manager);
         return 0;
 }
 
@@ -208,6 +214,10 @@ void manager_stop(Manager *manager, ManagerStoppedHandler handler, void *userdat
         manager->stopped_handler = handler;
         manager->stopped_userdata = userdata;
 
+        /* First, for all that follows may end the stopping at once. */
+        int r = sd_event_add_time_relative(manager->event, &manager->stop_timer, CLOCK_MONOTONIC, STOP_USEC, 0,
+                                           on_stop_timer, manager);
+
         _cleanup_error_ Error error = ERROR_INIT;
         error_set(&error, ERROR_UNREACHABLE, ESHUTDOWN, "the service is stopping");
         for (Start *start = manager->starts, *next; start; start = next) {
@@ -218,8 +228,6 @@ void manager_stop(Manager *manager, ManagerStoppedHandler handler, void *userdat
         for (size_t i = 0; i < manager->n_runs; i++)
                 run_interrupt(manager->runs[i]);
 
-        int r = sd_event_add_time_relative(manager->event, &manager->stop_timer, CLOCK_MONOTONIC, STOP_USEC, 0,
-                                           on_stop_timer, manager);
         if (r < 0)
                 on_stop_timer(NULL, 0, manager);
         manager_check_stopped(manager);

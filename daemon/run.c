@@ -200,6 +200,12 @@ static const Ending endings[N_OUTCOMES] = {
         [OUTCOME_LOST] = { RUN_LOST, EVENT_LOST },
 };
 
+/* What a user asked for holds, however the worker came to its end, and is not forgotten by another service. */
+static void run_end_stopped(Run *run, const char *how) {
+        run_record(run, EVENT_FINISHED, "stopped: %s", how);
+        run_set_state(run, RUN_STOPPED);
+}
+
 /* The worker said how it ended: believed, even if the process then stumbled. */
 static void run_end_as_told(Run *run) {
         const char *detail = run->outcome_detail ? run->outcome_detail : "";
@@ -222,19 +228,24 @@ static void run_end_in_failure(Run *run, const char *reason) {
 }
 
 static void run_end_untold(Run *run, const WorkerEnd *end) {
+        bool killed = !end->fault && !end->exited;
         char reason[128];
 
-        if (end->fault) {
+        if (end->fault)
                 snprintf(reason, sizeof(reason), "the worker was killed: %s", end->fault);
-                run_end_in_failure(run, reason);
-        } else if (end->exited) {
+        else if (end->exited)
                 snprintf(reason, sizeof(reason), "the worker ended without a word, with exit status %d", end->status);
-                run_end_in_failure(run, reason);
-        } else {
-                run_record(run, EVENT_OUTAGE, "the worker was killed by signal %d (SIG%s)", end->status,
-                           sigabbrev_np(end->status) ?: "?");
+        else
+                snprintf(reason, sizeof(reason), "the worker was killed by signal %d (SIG%s)", end->status,
+                         sigabbrev_np(end->status) ?: "?");
+
+        if (run->stop_asked)
+                run_end_stopped(run, reason);
+        else if (killed) {
+                run_record(run, EVENT_OUTAGE, "%s", reason);
                 run_set_state(run, RUN_INTERRUPTED);
-        }
+        } else
+                run_end_in_failure(run, reason);
 }
 
 /* A worker that did not come to the end of its phase has left it open. */
@@ -297,6 +308,17 @@ int run_resume(Run *run, Error *error) {
         return run_send(run, MESSAGE_RESUME, error);
 }
 
+/* Written down at once: if the service dies before the worker has stopped, the next one must know. */
+static void run_note_stop(Run *run) {
+        if (run->stop_asked)
+                return;
+        run->stop_asked = true;
+
+        int r = database_set_stop_asked(run->database, run->id, time_realtime_ns());
+        if (r < 0)
+                log_error("run %" PRIu32 ": that it is to stop is not written down: %s", run->id, strerror(-r));
+}
+
 int run_stop(Run *run, uint32_t *ret_n_pending, Error *error) {
         uint32_t n_pending = run->progress.in_flight;
 
@@ -304,7 +326,7 @@ int run_stop(Run *run, uint32_t *ret_n_pending, Error *error) {
                 int r = run_send(run, MESSAGE_STOP, error);
                 if (r < 0)
                         return r;
-                run->stop_asked = true;
+                run_note_stop(run);
         } else if (!run->worker && !run_state_is_final(run->state)) {
                 run_record(run, EVENT_FINISHED, "stopped while it was %s", run_state_name(run->state));
                 run_set_state(run, RUN_STOPPED);
@@ -321,13 +343,19 @@ void run_interrupt(Run *run) {
 }
 
 void run_abandon(Run *run) {
+        char reason[128];
+
         worker_process_abandon(TAKE_PTR(run->worker), false);
         run_close_phase(run);
+        snprintf(reason, sizeof(reason), "the service was stopped while %" PRIu32 " I/Os were pending",
+                 run->progress.in_flight);
+
         if (run->finished)
                 run_end_as_told(run);
+        else if (run->stop_asked)
+                run_end_stopped(run, reason);
         else {
-                run_record(run, EVENT_OUTAGE, "the service was stopped while %" PRIu32 " I/Os were pending",
-                           run->progress.in_flight);
+                run_record(run, EVENT_OUTAGE, "%s", reason);
                 run_set_state(run, RUN_INTERRUPTED);
         }
         run->observer->ended(run, run->userdata);

@@ -121,13 +121,14 @@ void store_runs_free(StoreRun *runs, size_t n) {
         free(runs);
 }
 
-#define SELECT_RUN                                                                                    \
-        "SELECT r.run, r.name, r.label, r.job_text, r.state,"                                         \
+/* job_text: the column, or NULL: a list of all runs has no use for megabytes of them. */
+#define SELECT_RUN(job_text)                                                                          \
+        "SELECT r.run, r.name, r.label, " job_text ", r.state,"                                    \
         " r.device_path, r.model, r.serial, r.wwn, r.firmware, r.transport, r.link,"                  \
         " r.host_driver, r.scheduler, r.write_cache, r.size_bytes, r.logical_block_bytes,"            \
         " r.physical_block_bytes, r.read_ahead_kib, r.nr_requests, r.host, r.run_tag, r.seed,"        \
         " r.sample_interval_ns, r.created_at_ns, r.started_at_ns, r.finished_at_ns,"                  \
-        " r.planned_ns IS NOT NULL, r.planned_ns,"                                                    \
+        " r.planned_ns IS NOT NULL, r.planned_ns, r.stop_asked_at_ns IS NOT NULL,"                   \
         " (SELECT count(*) FROM phases WHERE run = r.run),"                                           \
         " (SELECT name FROM phases WHERE run = r.run AND state <> 'pending'"                          \
         "  ORDER BY phase DESC LIMIT 1),"                                                             \
@@ -186,6 +187,7 @@ static int read_hex64(Store *store, Columns *c, uint64_t *ret, Error *error) {
 static int read_run(Store *store, Columns *c, void *item, Error *error) {
         StoreRun *run = item;
 
+
         run->id = column_u32(c);
         run->name = column_string(c);
         run->label = column_string(c);
@@ -206,6 +208,7 @@ static int read_run(Store *store, Columns *c, void *item, Error *error) {
         run->finished_at_ns = column_i64(c);
         run->has_planned_time = column_i64(c) != 0;
         run->planned_ns = column_u64(c);
+        run->stop_asked = column_i64(c) != 0;
         run->n_phases = column_u32(c);
         run->phase_name = column_string(c);
         run->n_samples = column_u64(c);
@@ -221,7 +224,8 @@ static void clear_run(void *item) {
 }
 
 /*
- * An active run without a service was interrupted, and nobody could write that down. The lock is asked for
+ * An active run without a service was interrupted (or stopped, if that was asked for), and nobody could write that
+ * down. The lock is asked for
  * before the rows are read: a service that starts in between marks old runs before it starts new ones, while
  * the other order would show a dead service's runs as running until it has.
  */
@@ -234,7 +238,7 @@ static int read_runs(Store *store, sqlite3_stmt *stmt, List *list, Error *error)
         StoreRun *runs = list->items;
         for (size_t i = 0; i < list->n; i++)
                 if (!alive && run_state_is_active(runs[i].state))
-                        runs[i].state = RUN_INTERRUPTED;
+                        runs[i].state = runs[i].stop_asked ? RUN_STOPPED : RUN_INTERRUPTED;
         return 0;
 }
 
@@ -242,7 +246,7 @@ int store_list_runs(Store *store, StoreRun **ret, size_t *ret_n, Error *error) {
         _cleanup_statement_ sqlite3_stmt *stmt = NULL;
         List list = { .item_size = sizeof(StoreRun), .read = read_run, .clear = clear_run };
 
-        int r = statement_prepare(store, SELECT_RUN " ORDER BY r.run DESC", &stmt, error);
+        int r = statement_prepare(store, SELECT_RUN("NULL") " ORDER BY r.run DESC", &stmt, error);
         if (r >= 0)
                 r = read_runs(store, stmt, &list, error);
         if (r < 0)
@@ -257,7 +261,7 @@ int store_get_run(Store *store, uint32_t run, StoreRun *ret, Error *error) {
         _cleanup_statement_ sqlite3_stmt *stmt = NULL;
         List list = { .item_size = sizeof(StoreRun), .read = read_run, .clear = clear_run };
 
-        int r = statement_prepare(store, SELECT_RUN " WHERE r.run = ?", &stmt, error);
+        int r = statement_prepare(store, SELECT_RUN("r.job_text") " WHERE r.run = ?", &stmt, error);
         if (r < 0)
                 return r;
         sqlite3_bind_int64(stmt, 1, run);
@@ -353,12 +357,17 @@ static int read_phase(Store *store, Columns *c, void *item, Error *error) {
         phase->numjobs = column_u32(c);
         phase->started_at_ns = column_i64(c);
         phase->finished_at_ns = column_i64(c);
+        int64_t broken_off_at_ns = column_i64(c);
         phase->n_samples = column_u64(c);
         phase->first_elapsed_ns = column_u64(c);
         phase->elapsed_ns = column_u64(c);
         column_directions(c, phase->ios);
         column_directions(c, phase->bytes);
         phase->errors = column_u64(c);
+        if (broken_off_at_ns != 0) {
+                phase->state = PHASE_STOPPED;
+                phase->finished_at_ns = broken_off_at_ns;
+        }
         return read_latency(store, c, &phase->latency, error);
 }
 
@@ -369,15 +378,28 @@ static void clear_phase(void *item) {
         free(phase->latency);
 }
 
+/* As of runs: a phase that runs without a service was stopped as of its last sample. */
 int store_get_phases(Store *store, uint32_t run, StorePhase **ret, size_t *ret_n, Error *error) {
         List list = { .item_size = sizeof(StorePhase), .read = read_phase, .clear = clear_phase };
-        int r = list_read_of_run(&list, store, run,
+        _cleanup_statement_ sqlite3_stmt *stmt = NULL;
+        bool alive = store_service_is_alive(store->path);
+
+        int r = statement_prepare(store,
                 "SELECT phase, name, action, rw, state, read_block_bytes, write_block_bytes, trim_block_bytes,"
-                " iodepth, numjobs, started_at_ns, finished_at_ns, n_samples, first_elapsed_ns, elapsed_ns,"
+                " iodepth, numjobs, started_at_ns, finished_at_ns,"
+                " CASE WHEN state = 'running' AND NOT ?2 THEN " SQL_PHASE_BROKEN_OFF_AT_NS " END,"
+                " n_samples, first_elapsed_ns, elapsed_ns,"
                 " read_ios, write_ios, trim_ios, read_bytes, write_bytes, trim_bytes, errors,"
                 " read_latency, write_latency, trim_latency"
-                " FROM phases WHERE run = ? ORDER BY phase",
-                error);
+                " FROM phases AS p WHERE run = ?1 ORDER BY phase",
+                &stmt, error);
+        if (r < 0)
+                return r;
+
+        Binder b = { .stmt = stmt };
+        bind_u64(&b, run);
+        bind_u64(&b, alive);
+        r = list_read(&list, store, stmt, error);
         if (r < 0)
                 return r;
 

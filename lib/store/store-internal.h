@@ -12,6 +12,7 @@ typedef enum WriteKind {
         WRITE_BEGIN,
         WRITE_COMMIT,
         WRITE_RUN_STATE,
+        WRITE_STOP_ASKED,
         WRITE_PHASE_STATE,
         WRITE_SAMPLE,
         WRITE_LATENCY,
@@ -39,6 +40,14 @@ int migrate(Store *store, Error *error);
 
 /* Refuses whatever is not exactly the schema this build reads. */
 int migrate_check(Store *store, Error *error);
+
+/*
+ * When the running phase of the row `p` of phases saw its last sample end; when it began, if it has none. The run's
+ * newest sample is of that phase or of an earlier one.
+ */
+#define SQL_PHASE_BROKEN_OFF_AT_NS                                                               \
+        "coalesce((SELECT CASE WHEN s.phase = p.phase THEN s.at_ns END FROM samples AS s"        \
+        " WHERE s.run = p.run ORDER BY s.seq DESC LIMIT 1), p.started_at_ns)"
 
 /* The negative errno for what SQLite says last, with a message: "cannot ACTION in PATH: ...". */
 int store_fail(Store *store, Error *error, const char *action);

@@ -70,8 +70,14 @@ typedef struct StoreNewRun {
 } StoreNewRun;
 int store_insert_run(Store *store, const StoreNewRun *run, uint32_t *ret_id, Error *error);
 
-/* finished_at is set when the state is final; started_at when it becomes running for the first time. */
+/*
+ * finished_at is set when the state is final: to at_ns, but to its last sample's time if the run was interrupted, since
+ * it has done nothing from then on. started_at is set when it becomes running for the first time.
+ */
 int store_set_run_state(Store *store, uint32_t run, RunState state, int64_t at_ns, Error *error);
+
+/* A user has asked for the run's end: should it be interrupted before, it is stopped. */
+int store_set_stop_asked(Store *store, uint32_t run, int64_t at_ns, Error *error);
 
 typedef enum PhaseState {
         PHASE_PENDING,
@@ -93,7 +99,8 @@ int store_delete_run(Store *store, uint32_t run, Error *error);
 
 /*
  * At the service's start: every active run (running, paused, queued) becomes interrupted, with an outage event
- * that tells when its last sample was. Returns how many.
+ * that tells when its last sample was, or stopped, with a finished event, if a user had asked for that. A phase
+ * that was running is stopped as of its last sample. Returns how many runs.
  */
 int store_interrupt_active_runs(Store *store, int64_t now_ns, Error *error);
 
@@ -104,8 +111,8 @@ typedef struct StoreRun {
         uint32_t id;
         char *name;  /* of the job */
         char *label; /* or NULL */
-        char *job_text;
-        RunState state; /* as stored, but interrupted for an active run whose service is gone */
+        char *job_text; /* store_get_run() only, NULL in a list */
+        RunState state; /* as stored, but of an active run whose service is gone what the next service will make of it */
         char *device_path;
         char *model, *serial, *wwn, *firmware; /* these and the next: NULL where unknown */
         char *transport, *link, *host_driver, *scheduler, *write_cache;
@@ -116,6 +123,7 @@ typedef struct StoreRun {
         uint64_t sample_interval_ns;
         int64_t created_at_ns;
         int64_t started_at_ns, finished_at_ns; /* 0: not yet */
+        bool stop_asked; /* a user has asked for its end */
         bool has_planned_time;
         uint64_t planned_ns;
         uint32_t n_phases;
@@ -144,7 +152,7 @@ typedef struct StorePhase {
         RwMode rw;
         uint64_t block_bytes[N_DIRECTIONS];
         uint32_t iodepth, numjobs;
-        PhaseState state;
+        PhaseState state; /* as stored, but stopped for a running one whose service is gone */
         int64_t started_at_ns, finished_at_ns; /* 0: not yet */
         /* Summed over its samples, kept up with each of them: no matter how many there are. */
         uint64_t n_samples;

@@ -18,8 +18,12 @@ static const char *const write_sql[N_WRITES] = {
         [WRITE_RUN_STATE] =
                 "UPDATE runs SET state = ?2,"
                 " started_at_ns = CASE WHEN ?2 = 'running' THEN coalesce(started_at_ns, ?3) ELSE started_at_ns END,"
-                " finished_at_ns = CASE WHEN ?4 THEN ?3 ELSE NULL END"
+                " finished_at_ns = CASE WHEN NOT ?4 THEN NULL"
+                " WHEN state = 'interrupted' THEN"
+                " coalesce((SELECT at_ns FROM samples WHERE run = ?1 ORDER BY seq DESC LIMIT 1), ?3)"
+                " ELSE ?3 END"
                 " WHERE run = ?1",
+        [WRITE_STOP_ASKED] = "UPDATE runs SET stop_asked_at_ns = coalesce(stop_asked_at_ns, ?2) WHERE run = ?1",
         [WRITE_PHASE_STATE] =
                 "UPDATE phases SET state = ?3,"
                 " started_at_ns = CASE WHEN ?3 = 'running' THEN coalesce(started_at_ns, ?4) ELSE started_at_ns END,"
@@ -232,6 +236,18 @@ int store_set_run_state(Store *store, uint32_t run, RunState state, int64_t at_n
         return update_one(store, stmt, run, error);
 }
 
+int store_set_stop_asked(Store *store, uint32_t run, int64_t at_ns, Error *error) {
+        _cleanup_reset_ sqlite3_stmt *stmt = NULL;
+        int r = statement_write(store, WRITE_STOP_ASKED, &stmt, error);
+        if (r < 0)
+                return r;
+
+        Binder b = { .stmt = stmt };
+        bind_u64(&b, run);
+        bind_i64(&b, at_ns);
+        return update_one(store, stmt, run, error);
+}
+
 int store_set_phase_state(Store *store, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns, Error *error) {
         _cleanup_reset_ sqlite3_stmt *stmt = NULL;
         int r = statement_write(store, WRITE_PHASE_STATE, &stmt, error);
@@ -295,6 +311,7 @@ int store_delete_run(Store *store, uint32_t run, Error *error) {
 
 typedef struct Interrupted {
         uint32_t run;
+        bool stop_asked;
         bool has_sample;
         int64_t last_at_ns;
         uint64_t elapsed_ns;
@@ -304,7 +321,7 @@ typedef struct Interrupted {
 static int next_active(Store *store, Interrupted *ret, Error *error) {
         _cleanup_statement_ sqlite3_stmt *stmt = NULL;
         int r = statement_prepare(store,
-                "SELECT r.run, s.seq IS NOT NULL, s.at_ns, s.elapsed_ns"
+                "SELECT r.run, r.stop_asked_at_ns IS NOT NULL, s.seq IS NOT NULL, s.at_ns, s.elapsed_ns"
                 " FROM runs AS r LEFT JOIN samples AS s"
                 " ON s.run = r.run AND s.seq = (SELECT max(seq) FROM samples WHERE run = r.run)"
                 " WHERE r.state IN ('queued', 'running', 'paused') ORDER BY r.run LIMIT 1",
@@ -316,6 +333,7 @@ static int next_active(Store *store, Interrupted *ret, Error *error) {
         if (r > 0) {
                 Columns c = { .stmt = stmt };
                 ret->run = column_u32(&c);
+                ret->stop_asked = column_i64(&c) != 0;
                 ret->has_sample = column_i64(&c) != 0;
                 ret->last_at_ns = column_i64(&c);
                 ret->elapsed_ns = column_u64(&c);
@@ -323,19 +341,41 @@ static int next_active(Store *store, Interrupted *ret, Error *error) {
         return r;
 }
 
-static int interrupt(Store *store, const Interrupted *run, int64_t now_ns, Error *error) {
-        char at[TIME_RFC3339_MAX];
-        char detail[64 + TIME_RFC3339_MAX] = "the service went down before the first sample";
-
-        if (run->has_sample)
-                snprintf(detail, sizeof detail, "the service went down; the last sample was at %s",
-                         time_format_rfc3339(run->last_at_ns, at));
-
-        int r = store_set_run_state(store, run->run, RUN_INTERRUPTED, now_ns, error);
+static int stop_running_phase(Store *store, uint32_t run, Error *error) {
+        _cleanup_statement_ sqlite3_stmt *stmt = NULL;
+        int r = statement_prepare(store,
+                "UPDATE phases AS p SET state = 'stopped', finished_at_ns = " SQL_PHASE_BROKEN_OFF_AT_NS
+                " WHERE run = ? AND state = 'running'",
+                &stmt, error);
         if (r < 0)
                 return r;
 
-        return store_insert_event(store, run->run, now_ns, run->elapsed_ns, EVENT_OUTAGE, detail, error);
+        Binder b = { .stmt = stmt };
+        bind_u64(&b, run);
+        return statement_step(store, stmt, error, "write to");
+}
+
+static int interrupt(Store *store, const Interrupted *run, int64_t now_ns, Error *error) {
+        char at[TIME_RFC3339_MAX];
+        char detail[80 + TIME_RFC3339_MAX];
+
+        if (run->has_sample)
+                snprintf(detail, sizeof detail, "%sthe service went down; the last sample was at %s",
+                         run->stop_asked ? "stopped: " : "", time_format_rfc3339(run->last_at_ns, at));
+        else
+                snprintf(detail, sizeof detail, "%sthe service went down before the first sample",
+                         run->stop_asked ? "stopped: " : "");
+
+        int r = store_set_run_state(store, run->run, RUN_INTERRUPTED, now_ns, error);
+        if (r >= 0 && run->stop_asked)
+                r = store_set_run_state(store, run->run, RUN_STOPPED, now_ns, error);
+        if (r >= 0)
+                r = stop_running_phase(store, run->run, error);
+        if (r < 0)
+                return r;
+
+        return store_insert_event(store, run->run, now_ns, run->elapsed_ns,
+                                  run->stop_asked ? EVENT_FINISHED : EVENT_OUTAGE, detail, error);
 }
 
 int store_interrupt_active_runs(Store *store, int64_t now_ns, Error *error) {

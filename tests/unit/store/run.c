@@ -129,6 +129,7 @@ END_TEST
 
 START_TEST(phase_state_sets_times_and_name) {
         _cleanup_store_ Store *store = open_writer();
+        _cleanup_close_ int lock = store_service_lock(test_path, NULL);
         uint32_t id = add_run(store);
         StorePhase *phases;
         size_t n;
@@ -349,6 +350,116 @@ START_TEST(active_run_without_service_reads_as_interrupted) {
 }
 END_TEST
 
+static void ask_to_stop(Store *store, uint32_t id) {
+        ck_assert_int_eq(store_begin(store, NULL), 0);
+        ck_assert_int_eq(store_set_stop_asked(store, id, 20, NULL), 0);
+        ck_assert_int_eq(store_commit(store, NULL), 0);
+}
+
+static void begin_phase(Store *store, uint32_t id, uint32_t phase, int64_t at_ns) {
+        ck_assert_int_eq(store_begin(store, NULL), 0);
+        ck_assert_int_eq(store_set_phase_state(store, id, phase, PHASE_RUNNING, at_ns, NULL), 0);
+        ck_assert_int_eq(store_commit(store, NULL), 0);
+}
+
+static void interrupt_all(Store *store, int64_t now_ns) {
+        ck_assert_int_eq(store_begin(store, NULL), 0);
+        ck_assert_int_ge(store_interrupt_active_runs(store, now_ns, NULL), 0);
+        ck_assert_int_eq(store_commit(store, NULL), 0);
+}
+
+/* Asked for, told to the service, and the service dies: what the user wanted still counts. */
+START_TEST(run_that_was_to_stop_is_stopped_and_not_interrupted) {
+        _cleanup_store_ Store *store = open_writer();
+        uint32_t id = add_run(store);
+        StoreEvent *events;
+        size_t n;
+
+        set_state(store, id, RUN_RUNNING, 10);
+        _cleanup_free_ Sample *sample = new_sample(0);
+        add_sample(store, id, sample);
+        ask_to_stop(store, id);
+        StoreRun run = get_run(store, id);
+        ck_assert_int_eq(run.state, RUN_STOPPED); /* nobody holds the lock: as the next service will say */
+        store_run_clear(&run);
+
+        interrupt_all(store, INT64_MAX);
+        run = get_run(store, id);
+        ck_assert_int_eq(run.state, RUN_STOPPED);
+        ck_assert_int_eq(run.finished_at_ns, sample->at_ns);
+        store_run_clear(&run);
+        ck_assert_int_eq(store_get_events(store, id, &events, &n, NULL), 0);
+        ck_assert_uint_eq(n, 1);
+        ck_assert_int_eq(events[0].kind, EVENT_FINISHED);
+        ck_assert_ptr_nonnull(strstr(events[0].detail, "stopped: the service went down"));
+        store_events_free(events, n);
+}
+END_TEST
+
+static void expect_first_phase(Store *store, uint32_t id, PhaseState state, int64_t finished_at_ns) {
+        StorePhase *phases;
+        size_t n;
+
+        ck_assert_int_eq(store_get_phases(store, id, &phases, &n, NULL), 0);
+        ck_assert_int_eq(phases[0].state, state);
+        ck_assert_int_eq(phases[0].finished_at_ns, finished_at_ns);
+        ck_assert_int_eq(phases[1].state, PHASE_PENDING);
+        store_phases_free(phases, n);
+}
+
+START_TEST(phase_of_a_dead_service_is_stopped) {
+        _cleanup_store_ Store *store = open_writer();
+        int lock = store_service_lock(test_path, NULL);
+        uint32_t with = add_run(store), without = add_run(store);
+
+        set_state(store, with, RUN_RUNNING, 10);
+        set_state(store, without, RUN_RUNNING, 10);
+        begin_phase(store, with, 0, 11);
+        begin_phase(store, without, 0, 11);
+        _cleanup_free_ Sample *sample = new_sample(0);
+        add_sample(store, with, sample);
+        expect_first_phase(store, with, PHASE_RUNNING, 0);
+
+        fd_close(lock);
+        expect_first_phase(store, with, PHASE_STOPPED, sample->at_ns);
+        expect_first_phase(store, without, PHASE_STOPPED, 11);
+
+        interrupt_all(store, INT64_MAX);
+        lock = store_service_lock(test_path, NULL); /* now as it is stored */
+        expect_first_phase(store, with, PHASE_STOPPED, sample->at_ns);
+        expect_first_phase(store, without, PHASE_STOPPED, 11);
+        fd_close(lock);
+}
+END_TEST
+
+START_TEST(interrupted_run_that_is_stopped_finished_with_its_last_sample) {
+        _cleanup_store_ Store *store = open_writer();
+        uint32_t with = add_run(store), without = add_run(store);
+        _cleanup_free_ Sample *sample = new_sample(0);
+
+        add_sample(store, with, sample);
+        for (uint32_t id = with; id <= without; id++) {
+                set_state(store, id, RUN_INTERRUPTED, 50);
+                set_state(store, id, RUN_STOPPED, INT64_MAX);
+                _cleanup_store_run_ StoreRun run = get_run(store, id);
+                ck_assert_int_eq(run.finished_at_ns, id == with ? sample->at_ns : INT64_MAX);
+        }
+}
+END_TEST
+
+START_TEST(list_leaves_the_jobs_text_out) {
+        _cleanup_store_ Store *store = open_writer();
+        StoreRun *runs;
+        size_t n;
+
+        add_run(store);
+        ck_assert_int_eq(store_list_runs(store, &runs, &n, NULL), 0);
+        ck_assert_ptr_null(runs[0].job_text);
+        ck_assert_ptr_nonnull(runs[0].name);
+        store_runs_free(runs, n);
+}
+END_TEST
+
 START_TEST(run_is_deleted_with_all_of_it) {
         _cleanup_store_ Store *store = open_writer();
         uint32_t first = add_run(store), second = add_run(store);
@@ -390,6 +501,10 @@ static Suite *run_suite(void) {
         tcase_add_test(tcase, rollback_leaves_nothing);
         tcase_add_test(tcase, events_come_in_order);
         tcase_add_test(tcase, errors_are_one_row_an_errno);
+        tcase_add_test(tcase, run_that_was_to_stop_is_stopped_and_not_interrupted);
+        tcase_add_test(tcase, phase_of_a_dead_service_is_stopped);
+        tcase_add_test(tcase, interrupted_run_that_is_stopped_finished_with_its_last_sample);
+        tcase_add_test(tcase, list_leaves_the_jobs_text_out);
         tcase_add_test(tcase, run_is_deleted_with_all_of_it);
         tcase_add_test(tcase, active_runs_are_interrupted);
         tcase_add_test(tcase, active_run_without_service_reads_as_interrupted);

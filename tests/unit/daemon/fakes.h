@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * What stands around the manager, in the hands of a test: workers that say what the test says, a database that notes
+ * what it is given and answers when it is told to, a clock that stands still.
+ */
+
+#include "database.h"
+#include "worker-process.h"
+
+#define FAKE_N_MAX 4096
+
+typedef struct FakeEvent {
+        EventKind kind;
+        uint64_t elapsed_ns;
+        char detail[256];
+} FakeEvent;
+
+typedef struct FakeDatabase {
+        unsigned n_inserts; /* asked for */
+        const StoreNewRun *inserted;
+        size_t n_inserted;
+        DatabaseRunsHandler runs_handler;
+        DatabaseReleaseHandler release;
+        void *userdata;
+
+        RunState state; /* the last one written, of any run */
+        PhaseState phase_state;
+        unsigned n_stop_asked;
+        unsigned n_samples;
+        FakeEvent events[FAKE_N_MAX];
+        size_t n_events;
+} FakeDatabase;
+
+/* One worker at a time. */
+typedef struct FakeWorker {
+        const WorkerHandlers *handlers; /* NULL: there is none, or it was abandoned */
+        void *userdata;
+        int send_error; /* of the next messages to it */
+        MessageType last_sent;
+        unsigned n_abandoned;
+} FakeWorker;
+
+extern FakeDatabase fake_database;
+extern FakeWorker fake_worker;
+extern uint64_t fake_now_ns; /* monotonic */
+
+void fakes_reset(void);
+
+/* The database answers the starts with this number for the first run, and lets go of them. */
+void fake_insert_done(uint32_t first_id);
+
+/* The worker says something: 0, or the errno with which it is called nonsense. */
+int fake_say(Message *message);
+void fake_end(const WorkerEnd *end);
+
+/* Calls the handler of the timer that was last set for so long. */
+void fake_timer_expires(uint64_t usec);
+
+/* NULL if there was none; the last one. */
+const FakeEvent *fake_event(EventKind kind);
