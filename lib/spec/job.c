@@ -132,6 +132,14 @@ static int append_phase(Job *job, JobPhase *phase) {
         return 0;
 }
 
+static void set_default_places(JobPhase *phase, unsigned line) {
+        OptionPlace *const places[] = { &phase->bs_place, &phase->size_place, &phase->offset_place };
+
+        for (size_t i = 0; i < ELEMENTSOF(places); i++)
+                if (places[i]->line == 0)
+                        places[i]->line = line;
+}
+
 static int finish_phase(JobReader *reader, Error *error) {
         PhaseDraft *draft = &reader->draft;
         int r;
@@ -139,6 +147,7 @@ static int finish_phase(JobReader *reader, Error *error) {
         if (!draft->phase.name)
                 return 0;
 
+        set_default_places(&draft->phase, reader->section_line);
         draft->phase.read_percent = effective_read_percent(draft);
         r = check_outstanding(reader, &draft->phase, error);
         if (r < 0)
@@ -183,9 +192,25 @@ static int start_section(JobReader *reader, const IniEntry *entry, Error *error)
         return reader->draft.phase.name ? 0 : out_of_memory(reader, error);
 }
 
-static int unknown_option(const JobReader *reader, const IniEntry *entry, Error *error) {
-        const char *nearest = job_option_nearest(entry->key);
+/* "rw randwrite": the option whose "=" was forgotten, or NULL. *ret_value is what stands behind it. */
+static const JobOption *option_without_equals(const IniEntry *entry, const char **ret_value) {
+        size_t length = strcspn(entry->key, " \t");
+        _cleanup_free_ char *name = strndup(entry->key, length);
 
+        if (entry->value || entry->key[length] == '\0' || !name)
+                return NULL;
+        *ret_value = entry->key + length + strspn(entry->key + length, " \t");
+        return job_option_find(name);
+}
+
+static int unknown_option(const JobReader *reader, const IniEntry *entry, Error *error) {
+        const char *nearest = job_option_nearest(entry->key), *value;
+        const JobOption *option = option_without_equals(entry, &value);
+
+        if (option)
+                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: '%.*s': expected %.*s=%.*s",
+                                 reader->name, entry->line, SHOWN_MAX, entry->key,
+                                 (int) strcspn(entry->key, " \t"), entry->key, SHOWN_MAX, value);
         if (strncmp(entry->key, "include ", strlen("include ")) == 0)
                 return error_set(error, ERROR_USAGE, EINVAL,
                                  "%s:%u: '%.*s': expected an option: a job is one file, and includes no other",
@@ -251,6 +276,10 @@ static int set_option(JobReader *reader, const JobOption *option, const IniEntry
         if (r < 0)
                 return error_set(error, ERROR_USAGE, -r, "%s:%u: %s=%.*s: expected %s", reader->name, entry->line,
                                  entry->key, SHOWN_MAX, entry->value, option->text);
+
+        if (option->place > 0)
+                *(OptionPlace *) ((char *) draft + option->place) =
+                        (OptionPlace) { .line = entry->line, .iec_suffix = has_iec_suffix(entry->value ?: "") };
 
         /* A description in [global] is the job's; phases do not repeat it. */
         if (is_global && draft->phase.description) {
@@ -341,8 +370,9 @@ static Job *job_new(const char *name, const char *text, size_t length) {
 
         job->sample_interval_ns = SAMPLE_INTERVAL_DEFAULT_NS;
         job->name = job_name_of(name);
+        job->file = strdup(name);
         job->text = malloc(length + 1);
-        if (!job->name || !job->text)
+        if (!job->name || !job->file || !job->text)
                 return NULL;
 
         if (length > 0)
@@ -402,6 +432,7 @@ Job *job_free(Job *job) {
         free(job->phases);
         notices_free(job->notices, job->n_notices);
         free(job->name);
+        free(job->file);
         free(job->text);
         free(job->description);
         free(job);

@@ -51,6 +51,12 @@ typedef struct Extent {
         uint64_t value; /* bytes, or percent (1..100) */
 } Extent;
 
+/* Where a value was said, for messages about what only a target shows. */
+typedef struct OptionPlace {
+        unsigned line;   /* of the section's header, if the value is a default */
+        bool iec_suffix; /* it was written as in 4KiB, which is 4000 bytes */
+} OptionPlace;
+
 typedef struct JobPhase {
         char *name; /* the section's */
         char *description; /* its own, or NULL */
@@ -66,6 +72,7 @@ typedef struct JobPhase {
         Extent size;
         Extent io_size; /* of each stream */
         Extent offset;
+        OptionPlace bs_place, size_place, offset_place;
         bool random_map; /* norandommap=0: every block once before any comes again */
         bool random_repeat; /* randrepeat */
         bool has_seed;
@@ -74,6 +81,7 @@ typedef struct JobPhase {
 
 typedef struct Job {
         char *name; /* the file's base name without .fio/.job/.ini, or the preset's */
+        char *file; /* what messages call it, as given to job_parse() */
         char *text; /* exactly as read */
         size_t text_length; /* bytes */
         char *description; /* of [global], or NULL */

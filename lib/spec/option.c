@@ -243,8 +243,8 @@ static int set_action(const JobOption *option, const char *value, PhaseDraft *dr
 
 const JobOption job_options[] = {
         { "action", .set = set_action, .text = "io" },
-        { "bs", "blocksize", .set = set_bs, .is_bytes = true, .min = 1, .max = JOB_BLOCK_BYTES_MAX,
-          .text = "a block size up to 256m" NUMBER_TEXT ", or read,write sizes" },
+        { "bs", "blocksize", .set = set_bs, .is_bytes = true, .place = FIELD(phase.bs_place),
+          .min = 1, .max = JOB_BLOCK_BYTES_MAX, .text = "a block size up to 256m" NUMBER_TEXT ", or read,write sizes" },
         { "description", .set = set_description, .text = "a text" },
         { "direct", .set = set_one, .text = "1: plateau always goes past the page cache" },
         { "do_verify", .set = set_either, .text = BOOL_TEXT },
@@ -257,7 +257,7 @@ const JobOption job_options[] = {
         { "numjobs", .set = set_u32, .field = FIELD(phase.numjobs), .min = 1, .max = JOB_OUTSTANDING_MAX,
           .text = OUTSTANDING_TEXT " or $ncpus" },
         { "offset", "fileoffset", .set = set_extent, .is_bytes = true, .field = FIELD(phase.offset),
-          .text = "bytes" NUMBER_TEXT ", or 1% to 100% of the target" },
+          .place = FIELD(phase.offset_place), .text = "bytes" NUMBER_TEXT ", or 1% to 100% of the target" },
         { "randrepeat", .set = set_bool, .field = FIELD(phase.random_repeat), .text = BOOL_TEXT },
         { "randseed", .set = set_seed, .text = "a number" },
         { "runtime", "timeout", .set = set_runtime,
@@ -268,7 +268,7 @@ const JobOption job_options[] = {
         { "rwmixwrite", .set = set_rwmixwrite, .max = 100, .text = "a percentage from 0 to 100, without a sign" },
         { "sample_interval", .set = set_sample_interval, .only_global = true,
           .min = 100 * NSEC_PER_MSEC, .max = 10 * NSEC_PER_SEC, .text = "a time from 100ms to 10s" },
-        { "size", .set = set_extent, .is_bytes = true, .field = FIELD(phase.size),
+        { "size", .set = set_extent, .is_bytes = true, .field = FIELD(phase.size), .place = FIELD(phase.size_place),
           .text = "bytes" NUMBER_TEXT ", or 1% to 100% of the target" },
         { "stonewall", "wait_for_previous", .set = set_one, .may_be_bare = true,
           .text = "1: phases always run one after another" },
@@ -320,6 +320,9 @@ const char *job_option_nearest(const char *name) {
                 if (job_options[i].alias)
                         names[n++] = job_options[i].alias;
         }
+        for (size_t i = 0; i < n; i++)
+                if (strcasecmp(names[i], name) == 0)
+                        return names[i];
         return nearest_word(name, names, n);
 }
 

@@ -35,6 +35,7 @@ struct JobOption {
         bool only_global;  /* concerns the whole job: in [global] */
         OptionSetter set;  /* of OPTION_SETS */
         size_t field;      /* offset in PhaseDraft, for the setters that serve several options */
+        size_t place;      /* offset in PhaseDraft of the OptionPlace, 0 for none */
         uint64_t min, max; /* bounds, for numbers */
         const char *text;  /* what is expected, or why it has no effect or is refused: "expected %s", "...: %s" */
 };

@@ -19,6 +19,7 @@
 #define REPEATED_SEED 0x89
 
 typedef struct Binding {
+        const char *file; /* what messages call the job */
         const JobPhase *phase;
         const PlanTarget *target;
         Plan *plan;
@@ -42,6 +43,11 @@ static uint64_t percent_of(uint64_t bytes, uint64_t percent) {
         return (uint64_t) ((unsigned __int128) bytes * percent / 100);
 }
 
+/* Behind what is wrong with a value that may not be what its writer thinks. */
+static const char *iec_hint(const OptionPlace *place) {
+        return place->iec_suffix ? "; as in fio, KiB, MiB, GiB are powers of 1000, and k, m, g of 1024" : "";
+}
+
 static int bind_blocks(Binding *binding, Error *error) {
         const JobPhase *phase = binding->phase;
         uint32_t logical = binding->target->logical_block_bytes;
@@ -55,9 +61,10 @@ static int bind_blocks(Binding *binding, Error *error) {
                         continue;
                 if (block < logical || block % logical != 0)
                         return error_set(error, ERROR_USAGE, EINVAL,
-                                         "phase '%s': bs=%" PRIu64 " on a target with logical blocks of %" PRIu32
-                                         " bytes: expected a multiple of that",
-                                         phase->name, block, logical);
+                                         "%s:%u: phase '%s': bs=%" PRIu64 " on a target with logical blocks of %" PRIu32
+                                         " bytes: expected a multiple of that%s",
+                                         binding->file, phase->bs_place.line, phase->name, block, logical,
+                                         iec_hint(&phase->bs_place));
                 binding->block_min = MIN(binding->block_min, block);
                 binding->block_max = MAX(binding->block_max, block);
         }
@@ -66,6 +73,7 @@ static int bind_blocks(Binding *binding, Error *error) {
 
 static int bind_offset(Binding *binding, Error *error) {
         const PlanTarget *target = binding->target;
+        const OptionPlace *place = &binding->phase->offset_place;
         const Extent *extent = &binding->phase->offset;
         uint64_t offset = 0;
 
@@ -80,14 +88,15 @@ static int bind_offset(Binding *binding, Error *error) {
 
         if (offset % target->logical_block_bytes != 0)
                 return error_set(error, ERROR_USAGE, EINVAL,
-                                 "phase '%s': offset=%" PRIu64 " on a target with logical blocks of %" PRIu32
-                                 " bytes: expected a multiple of that",
-                                 binding->phase->name, offset, target->logical_block_bytes);
+                                 "%s:%u: phase '%s': offset=%" PRIu64 " on a target with logical blocks of %" PRIu32
+                                 " bytes: expected a multiple of that%s",
+                                 binding->file, place->line, binding->phase->name, offset, target->logical_block_bytes,
+                                 iec_hint(place));
         if (offset >= target->size_bytes)
                 return error_set(error, ERROR_USAGE, ERANGE,
-                                 "phase '%s': the offset of %" PRIu64 " bytes is at or beyond the end of the target: "
-                                 "expected less than %" PRIu64,
-                                 binding->phase->name, offset, target->size_bytes);
+                                 "%s:%u: phase '%s': the offset of %" PRIu64 " bytes is at or beyond the end of the "
+                                 "target: expected less than %" PRIu64,
+                                 binding->file, place->line, binding->phase->name, offset, target->size_bytes);
 
         binding->bound->region_offset = offset;
         return 0;
@@ -121,6 +130,7 @@ static int note_tail(Binding *binding, uint64_t tail) {
 }
 
 static int bind_region(Binding *binding, Error *error) {
+        const OptionPlace *place = &binding->phase->size_place;
         PhasePlan *bound = binding->bound;
         uint64_t wanted;
 
@@ -128,8 +138,9 @@ static int bind_region(Binding *binding, Error *error) {
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
         if (wanted < binding->block_max)
                 return error_set(error, ERROR_USAGE, ERANGE,
-                                 "phase '%s': a region of %" PRIu64 " bytes holds no block of bs=%" PRIu64,
-                                 binding->phase->name, wanted, binding->block_max);
+                                 "%s:%u: phase '%s': a region of %" PRIu64 " bytes holds no block of bs=%" PRIu64 "%s",
+                                 binding->file, place->line, binding->phase->name, wanted, binding->block_max,
+                                 iec_hint(place));
 
         uint64_t tail = wanted % binding->block_min;
         bound->region_bytes = wanted - tail;
@@ -243,6 +254,7 @@ int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t rand
 
         for (size_t i = 0; i < job->n_phases; i++) {
                 Binding binding = {
+                        .file = job->file,
                         .phase = &job->phases[i],
                         .target = target,
                         .plan = plan,
@@ -250,10 +262,8 @@ int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t rand
                 };
                 int r = bind_phase(&binding, (unsigned) i, random_seed, error);
 
-                if (r < 0) {
-                        error_prefix(error, "%s", job->name);
+                if (r < 0)
                         return r;
-                }
         }
 
         *ret = TAKE_PTR(plan);

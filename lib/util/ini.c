@@ -22,6 +22,9 @@ typedef struct IniReader {
         void *userdata;
 } IniReader;
 
+/* What editors of other systems put before UTF-8 text. */
+static const char byte_order_mark[] = "\xef\xbb\xbf";
+
 static const char blanks[] = " \t\v\f\r";
 
 /* Strips in place; returns the new start. */
@@ -107,7 +110,10 @@ int ini_parse(const char *name, const char *text, size_t length, IniHandler hand
                 memcpy(copy, text, length);
         copy[length] = '\0';
 
-        for (char *line = copy, *end = copy + length; line < end;) {
+        size_t mark = strlen(byte_order_mark);
+        char *first = copy + (length >= mark && memcmp(copy, byte_order_mark, mark) == 0 ? mark : 0);
+
+        for (char *line = first, *end = copy + length; line < end;) {
                 int r = count_line(&reader, error);
                 if (r < 0)
                         return r;

@@ -5,7 +5,7 @@
  * The one INI reader, for job files and for the daemon's configuration, with
  * fio's grammar: [section], key=value and bare keys; ; and # begin a comment, on a line of its
  * own or behind anything else (nothing quotes them). Lines may have any length and CRLF
- * ends; a NUL byte or a line that is none of these is an error.
+ * ends; a byte order mark before the first is skipped; a NUL byte or a line that is none of these is an error.
  * libinih, as Debian builds it, refuses bare keys and long lines; hence this one.
  */
 

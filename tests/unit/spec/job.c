@@ -322,9 +322,17 @@ END_TEST
 START_TEST(test_unknown_options_name_the_nearest) {
         check_refused("[a]\nrwmixraed=3\n", -EINVAL, WORDS("t.fio:2: ", "'rwmixraed'", "expected", "'rwmixread'"));
         check_refused("[a]\n\nblocksise=4k\n", -EINVAL, WORDS("t.fio:3: ", "'blocksise'", "expected", "'blocksize'"));
-        check_refused("[a]\nIODEPTH=3\n", -EINVAL, WORDS("t.fio:2: ", "'IODEPTH'", "expected"));
+        check_refused("[a]\nIODEPTH=3\n", -EINVAL, WORDS("t.fio:2: ", "'IODEPTH'", "expected", "'iodepth'"));
+        check_refused("[a]\nRW=read\n", -EINVAL, WORDS("t.fio:2: ", "'RW'", "did you mean 'rw'?"));
         check_refused("[a]\nxyzzy=3\n", -EINVAL, WORDS("t.fio:2: ", "'xyzzy'", "expected"));
         check_refused("[a]\ninclude other.fio\n", -EINVAL, WORDS("t.fio:2: ", "include", "expected"));
+}
+END_TEST
+
+START_TEST(test_a_forgotten_equals_sign_is_told) {
+        check_refused("[a]\nrw randwrite\n", -EINVAL, WORDS("t.fio:2: ", "'rw randwrite'", "expected rw=randwrite"));
+        check_refused("[a]\nbs\t 4k\n", -EINVAL, WORDS("t.fio:2: ", "expected bs=4k"));
+        check_refused("[a]\nrv randwrite\n", -EINVAL, WORDS("t.fio:2: ", "unknown option 'rv randwrite'"));
 }
 END_TEST
 
@@ -569,6 +577,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_relying_on_the_default_order_is_told_once);
         tcase_add_test(tc, test_traps_are_told);
         tcase_add_test(tc, test_unknown_options_name_the_nearest);
+        tcase_add_test(tc, test_a_forgotten_equals_sign_is_told);
         tcase_add_test(tc, test_options_of_fio_that_are_missing_are_told_from_typing_errors);
         tcase_add_test(tc, test_values_that_do_not_fit_say_what_is_expected);
         tcase_add_test(tc, test_a_job_needs_a_phase_and_options_a_section);

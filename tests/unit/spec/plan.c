@@ -31,7 +31,8 @@ static void check_refused(const char *text, uint64_t size_bytes, uint32_t logica
         ck_assert_ptr_null(plan);
         ck_assert_int_eq(error.kind, ERROR_USAGE);
         ck_assert_msg(strstr(error_message(&error), word), "no \"%s\" in \"%s\"", word, error_message(&error));
-        ck_assert_int_eq(strncmp(error_message(&error), "t: phase 'a': ", strlen("t: phase 'a': ")), 0);
+        ck_assert_int_eq(strncmp(error_message(&error), "t.fio:", strlen("t.fio:")), 0);
+        ck_assert_ptr_nonnull(strstr(error_message(&error), ": phase 'a': "));
 }
 
 typedef struct AmountCase {
@@ -144,6 +145,23 @@ START_TEST(test_what_does_not_fit_is_refused) {
         check_refused("[a]\nrw=rw\nbs=4k,8k\nsize=4k\n", MIB, 512, "holds no block");
         check_refused("[a]\nbs=16k\n", 10 * KIB, 512, "holds no block");
         check_refused("[a]\nbs=4k\n", 0, 512, "end of the target");
+}
+END_TEST
+
+START_TEST(test_what_does_not_fit_is_told_by_the_line_that_says_it) {
+        check_refused("[a]\nrw=read\n\nbs=1000\n", MIB, 512, "t.fio:4: ");
+        check_refused("[global]\nbs=1000\n[b]\nbs=4k\n[a]\n", MIB, 512, "t.fio:2: ");
+        check_refused("[a]\nbs=4k\noffset=100\n", MIB, 512, "t.fio:3: ");
+        check_refused("[a]\noffset=2m\n", MIB, 512, "t.fio:2: ");
+        check_refused("[a]\nbs=4k\nsize=2k\n", MIB, 512, "t.fio:3: ");
+        check_refused("# bs is a default\n[a]\n", MIB, 8192, "t.fio:2: ");
+        check_refused("[a]\nbs=4KiB\n", MIB, 512, "; as in fio, KiB, MiB, GiB are powers of 1000");
+        check_refused("[a]\noffset=1KiB\n", MIB, 512, "; as in fio, KiB, MiB, GiB are powers of 1000");
+
+        _cleanup_error_ Error error = ERROR_INIT;
+        Plan *plan = NULL;
+        ck_assert_int_lt(bind("[a]\nbs=1KiB\nbs=1000\n", MIB, 512, &plan, &error), 0);
+        ck_assert_ptr_null(strstr(error_message(&error), "KiB"));
 }
 END_TEST
 
@@ -274,6 +292,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_cut_at_the_end_is_told);
         tcase_add_test(tc, test_each_direction_has_its_blocks);
         tcase_add_test(tc, test_what_does_not_fit_is_refused);
+        tcase_add_test(tc, test_what_does_not_fit_is_told_by_the_line_that_says_it);
         tcase_add_test(tc, test_unused_direction_needs_no_fitting_block);
         tcase_add_test(tc, test_runtime_and_time_based);
         tcase_add_test(tc, test_forecast);

@@ -79,6 +79,13 @@ START_TEST(test_blanks_and_line_ends) {
 }
 END_TEST
 
+START_TEST(test_a_byte_order_mark_is_skipped_at_the_start_only) {
+        check_entries("\xef\xbb\xbf[a]\nx=1\n", "1:a#1:[]|2:a#1:x=1|");
+        check_entries("\xef\xbb\xbf", "");
+        check_entries("[a]\n\xef\xbb\xbfx=1\n", "1:a#1:[]|2:a#1:\xef\xbb\xbfx=1|");
+}
+END_TEST
+
 START_TEST(test_lines_of_any_length) {
         enum { LENGTH = 200000 };
         _cleanup_free_ char *text = malloc(LENGTH + 1);
@@ -137,6 +144,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_entries_before_the_first_section);
         tcase_add_test(tc, test_comments_anywhere);
         tcase_add_test(tc, test_blanks_and_line_ends);
+        tcase_add_test(tc, test_a_byte_order_mark_is_skipped_at_the_start_only);
         tcase_add_test(tc, test_lines_of_any_length);
         tcase_add_test(tc, test_text_needs_no_terminator);
         tcase_add_test(tc, test_broken_lines_are_refused_where_they_are);
