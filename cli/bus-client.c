@@ -92,6 +92,11 @@ int bus_client_new(BusClient **ret, bool session, Error *error) {
         int r = session ? sd_bus_open_user(&client->bus) : sd_bus_open_system(&client->bus);
         if (r == -ENOMEDIUM)
                 return unreachable(client, "DBUS_SESSION_BUS_ADDRESS is not set", error);
+
+        /* Opening only begins to connect: what comes of it would else be told by whichever call is the first. */
+        const char *own_name;
+        if (r >= 0)
+                r = sd_bus_get_unique_name(client->bus, &own_name);
         if (r < 0)
                 return unreachable(client, strerror(-r), error);
 
@@ -243,6 +248,7 @@ static const struct {
         { "OldestIoNSec", 't', offsetof(BusRun, oldest_io_ns) },
         { "Iops", 'd', offsetof(BusRun, iops) },
         { "InFlight", 'u', offsetof(BusRun, in_flight) },
+        { "PhaseIndex", 'u', offsetof(BusRun, phase_index) },
 };
 
 static int read_property(sd_bus_message *m, BusRun *run, const char *name) {

@@ -14,7 +14,7 @@
 
 typedef struct BusClient BusClient;
 
-/* Connects to the bus; the service itself is looked for by the first call. */
+/* Connects to the bus, and waits until it has let us in; the service itself is looked for by the first call. */
 int bus_client_new(BusClient **ret, bool session, Error *error);
 BusClient *bus_client_free(BusClient *client);
 DEFINE_CLEANUP(BusClient *, bus_client_free)
@@ -45,6 +45,7 @@ typedef struct BusRun {
         uint64_t oldest_io_ns;
         double iops; /* NaN: not known */
         uint32_t in_flight;
+        uint32_t phase_index; /* from 0 */
         char **notices; /* NULL-terminated */
 } BusRun;
 int bus_client_get_run(BusClient *client, uint32_t run, BusRun *ret, Error *error);

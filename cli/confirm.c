@@ -68,25 +68,44 @@ static int ask(const Probe *probe, char **ret, Error *error) {
         return 0;
 }
 
-static int ask_each(Probes *probes, char **answers, Error *error) {
+/* A device that the service will refuse anyway is nothing to ask about. */
+static int check_each(Probes *probes, bool erase_existing, Error *error) {
         for (size_t i = 0; i < probes->n; i++) {
                 Probe *probe = &probes->items[i];
+                _cleanup_free_ char *reasons = NULL;
 
                 if (!probe->info) {
                         error_move(error, &probe->error);
                         return -ENODEV;
                 }
-                int r = ask(probe, &answers[i], error);
+                bool erasable = probe_is_erasable(probe);
+                if (probe_is_eligible(probe) || (erasable && erase_existing))
+                        continue;
+
+                reasons = probe_reasons_text(probe);
+                if (!reasons)
+                        return -ENOMEM;
+                return error_set(error, ERROR_REFUSED, EBUSY, "%s: %s%s", probe->info->path, reasons,
+                                 erasable ? "; to wipe what it holds, start with --erase-existing" : "");
+        }
+        return 0;
+}
+
+static int ask_each(const Probes *probes, char **answers, Error *error) {
+        for (size_t i = 0; i < probes->n; i++) {
+                int r = ask(&probes->items[i], &answers[i], error);
                 if (r < 0)
                         return r;
         }
         return 0;
 }
 
-int confirm_ask(const char *const *paths, char ***ret, Error *error) {
+int confirm_ask(const char *const *paths, bool erase_existing, char ***ret, Error *error) {
         _cleanup_probes_ Probes probes = {};
 
         int r = probes_new(&probes, paths, error);
+        if (r >= 0)
+                r = check_each(&probes, erase_existing, error);
         if (r < 0)
                 return r;
         char **answers = calloc(probes.n + 1, sizeof(*answers));

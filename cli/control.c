@@ -21,7 +21,6 @@ static bool has_arrived(const Control *control, const BusRun *run) {
                (state >= 0 && run_state_is_final((RunState) state));
 }
 
-/* A run that was only just started can be stopped, but has nothing yet that could be held. */
 static bool has_begun(const Control *control, const BusRun *run) {
         return strcmp(run->state, run_state_name(RUN_QUEUED)) != 0;
 }
@@ -56,7 +55,7 @@ static int wait_for(BusClient *client, uint32_t id, const Control *control, Arri
 static int call_and_wait(BusClient *client, uint32_t id, const Control *control, BusRun *ret, Error *error) {
         _cleanup_bus_run_ BusRun before = {};
 
-        int r = wait_for(client, id, control, has_begun, &before, error);
+        int r = control->needs_begun ? wait_for(client, id, control, has_begun, &before, error) : 0;
         if (r >= 0)
                 r = control->call(client, id, error);
         if (r >= 0)

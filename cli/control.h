@@ -10,6 +10,7 @@ typedef struct Control {
         int (*call)(BusClient *client, uint32_t run, Error *error);
         const char *reached; /* the state that ends the wait */
         const char *doing;   /* "stopping" */
+        bool needs_begun;    /* a run that is only just being started has nothing yet that could be held */
 } Control;
 
 /*

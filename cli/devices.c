@@ -65,30 +65,22 @@ static int devices_json(Cli *cli, const Probes *probes) {
         return output_json(cli, document, false);
 }
 
-/* All reasons on one line. Newly allocated; NULL: no memory. */
-static char *join_reasons(const Probe *probe) {
-        char *text = NULL;
-        size_t length;
+/* Newly allocated; NULL: no memory. */
+static char *judgement(const Probe *probe) {
+        _cleanup_free_ char *reasons = probe_reasons_text(probe);
+        char *text;
 
-        FILE *f = open_memstream(&text, &length);
-        if (!f)
+        if (!reasons)
                 return NULL;
         if (probe_is_eligible(probe))
-                fputs("yes", f);
-        else
-                fputs(probe_is_erasable(probe) ? "with --erase-existing: " : "no: ", f);
-        for (size_t i = 0; i < probe->reasons.n; i++)
-                fprintf(f, "%s%s", i > 0 ? "; " : "", probe->reasons.items[i].text);
-        if (fclose(f) != 0) {
-                free(text);
-                return NULL;
-        }
-        return text;
+                return strdup("yes");
+        return asprintf(&text, "%s: %s", probe_is_erasable(probe) ? "with --erase-existing" : "no", reasons) < 0
+                       ? NULL : text;
 }
 
 static int add_row(Table *table, const Probe *probe) {
         const DeviceInfo *info = probe->info;
-        _cleanup_free_ char *reasons = join_reasons(probe), *link = NULL;
+        _cleanup_free_ char *reasons = judgement(probe), *link = NULL;
         char size[TEXT_SIZE_MAX];
 
         if (!reasons || asprintf(&link, "%s%s%s", info->transport ?: "-", info->link ? " " : "",
@@ -140,10 +132,11 @@ static int devices_run(Cli *cli, const Arguments *arguments, Error *error) {
         named = calloc(arguments->n_words + 1, sizeof(*named));
         if (!named)
                 return -ENOMEM;
-        for (size_t i = 0; i < arguments->n_words; i++)
+        for (size_t i = 0; r >= 0 && i < arguments->n_words; i++) {
                 named[i] = arguments->words[i];
-
-        if (arguments->n_words == 0)
+                r = probe_check_name(named[i], error);
+        }
+        if (r >= 0 && arguments->n_words == 0)
                 r = device_list(&all, error);
         if (r >= 0)
                 r = probes_new(&probes, all ? (const char *const *) all : named, error);

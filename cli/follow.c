@@ -7,7 +7,6 @@
 #include "follow.h"
 #include "live.h"
 #include "output.h"
-#include "run/state.h"
 #include "util/macro.h"
 #include "util/time.h"
 
@@ -16,149 +15,167 @@
 typedef struct Follow {
         const Cli *cli;
         BusClient *client;
-        const uint32_t *runs;
+        FollowedRun *runs;
         size_t n;
-        bool *ended;
-        bool bad; /* one ended badly */
-        bool line_open; /* a progress line is on the terminal */
+        uint32_t n_phases;
+        BusRun *seen; /* as each was when it was last asked for */
+        Live live;
 } Follow;
 
-/* Whether nothing more is to be waited for; an interrupted run has no worker that could end it. */
-static bool has_ended(const char *name) {
-        int state = run_state_from_name(name);
-        return state >= 0 && (run_state_is_final((RunState) state) || state == RUN_INTERRUPTED);
+static void follow_clear(Follow *follow) {
+        for (size_t i = 0; follow->seen && i < follow->n; i++)
+                bus_run_clear(&follow->seen[i]);
+        free(follow->seen);
 }
 
-static char *progress(uint32_t id, const BusRun *run) {
-        const LiveStatus status = {
-                .run = id,
+/* Whether nothing more is to be waited for; an interrupted run has no worker that could end it. */
+static bool has_ended(const FollowedRun *run) {
+        return run_state_is_final(run->state) || run->state == RUN_INTERRUPTED;
+}
+
+static LiveStatus live_status(const Follow *follow, size_t i) {
+        const BusRun *run = &follow->seen[i];
+
+        return (LiveStatus) {
+                .run = follow->runs[i].id,
                 .state = run->state,
+                .device = run->device,
                 .phase = run->phase,
+                .phase_index = run->phase_index,
+                .n_phases = follow->n_phases,
                 .elapsed_ns = run->elapsed_ns,
                 .planned_ns = run->planned_ns,
                 .iops = run->elapsed_ns > 0 ? run->iops : NAN,
-                .bytes_per_second = NAN,
+                .bytes_per_s = NAN,
                 .in_flight = run->in_flight,
                 .oldest_io_ns = run->oldest_io_ns,
         };
-        return live_format(&status);
 }
 
-static void end_line(Follow *follow) {
-        if (follow->line_open)
-                live_end(stderr);
-        follow->line_open = false;
-}
-
-static int print_end(Follow *follow, uint32_t id, const BusRun *run) {
+static int print_end(Follow *follow, size_t i) {
+        const FollowedRun *run = &follow->runs[i];
         char span[TIME_SPAN_MAX];
 
-        end_line(follow);
+        live_clear(&follow->live);
         if (follow->cli->json)
                 return 0;
-        if (printf("run %" PRIu32 " %s after %s; 'plateau show %" PRIu32 "' tells more\n", id, run->state,
-                   time_format_span(run->elapsed_ns, span), id) < 0 || fflush(stdout) != 0)
+        if (printf("run %" PRIu32 " %s after %s%s; 'plateau show %" PRIu32 "' tells more\n", run->id,
+                   run->state == RUN_STOPPED ? "was stopped" : run_state_name(run->state),
+                   time_format_span(follow->seen[i].elapsed_ns, span),
+                   run->state == RUN_STOPPED ? " and did not come to its end" : "", run->id) < 0 || fflush(stdout) != 0)
                 return -EIO;
         return 0;
 }
 
-/* Appends what is to be said of a run that goes on; notes one that has ended. */
-static int look(Follow *follow, size_t i, FILE *line, Error *error) {
-        _cleanup_bus_run_ BusRun run = {};
-        _cleanup_free_ char *text = NULL;
+static int look(Follow *follow, size_t i, Error *error) {
+        BusRun *seen = &follow->seen[i];
 
-        int r = bus_client_get_run(follow->client, follow->runs[i], &run, error);
+        bus_run_clear(seen);
+        int r = bus_client_get_run(follow->client, follow->runs[i].id, seen, error);
         if (r < 0)
                 return r;
-        if (!has_ended(run.state)) {
-                text = progress(follow->runs[i], &run);
-                if (!text)
-                        return -ENOMEM;
-                fprintf(line, "%s%s", ftell(line) > 0 ? " | " : "", text);
-                return 0;
-        }
-
-        follow->ended[i] = true;
-        if (strcmp(run.state, "done") != 0 && strcmp(run.state, "stopped") != 0)
-                follow->bad = true;
-        return print_end(follow, follow->runs[i], &run);
+        int state = run_state_from_name(seen->state);
+        if (state < 0)
+                return error_set(error, ERROR_FAILED, EBADMSG, "the service's answer is not understood: state '%s'",
+                                 seen->state);
+        follow->runs[i].state = (RunState) state;
+        return has_ended(&follow->runs[i]) ? print_end(follow, i) : 0;
 }
 
-/* 1 if all have ended. */
+/* How many have not ended. */
 static int look_at_all(Follow *follow, Error *error) {
-        _cleanup_free_ char *text = NULL;
-        size_t length = 0, n_open = 0;
-        int r = 0;
+        _cleanup_free_ LiveStatus *statuses = calloc(follow->n, sizeof(*statuses));
+        size_t n_open = 0;
 
-        FILE *line = open_memstream(&text, &length);
-        if (!line)
+        if (!statuses)
                 return -ENOMEM;
-        for (size_t i = 0; r >= 0 && i < follow->n; i++) {
-                if (!follow->ended[i])
-                        r = look(follow, i, line, error);
-                n_open += !follow->ended[i];
+        for (size_t i = 0; i < follow->n; i++) {
+                if (has_ended(&follow->runs[i]))
+                        continue;
+                int r = look(follow, i, error);
+                if (r < 0)
+                        return r;
+                if (!has_ended(&follow->runs[i]))
+                        statuses[n_open++] = live_status(follow, i);
         }
-        if (fclose(line) != 0 && r >= 0)
-                r = -ENOMEM;
-        if (r < 0)
-                return r;
-
-        if (n_open > 0 && isatty(STDERR_FILENO)) {
-                follow->line_open = true;
-                (void) live_print(stderr, text);
-        }
-        return n_open == 0;
+        if (n_open > 0 && isatty(STDERR_FILENO))
+                (void) live_show(&follow->live, statuses, n_open);
+        return n_open > 0;
 }
 
 static void tell_detached(const Follow *follow) {
         for (size_t i = 0; i < follow->n; i++)
-                if (!follow->ended[i])
+                if (!has_ended(&follow->runs[i]))
                         output_notice("run %" PRIu32 " goes on; 'plateau watch' shows it, 'plateau stop' ends it",
-                                      follow->runs[i]);
+                                      follow->runs[i].id);
 }
 
 /* Found out by its signal, or by a call that it did not answer. */
-static int service_gone(Error *error) {
+static int service_gone(const Follow *follow, Error *error) {
+        _cleanup_free_ char *text = NULL;
+        size_t length;
+
+        FILE *f = open_memstream(&text, &length);
+        if (!f)
+                return -ENOMEM;
+        for (size_t i = 0; i < follow->n; i++)
+                fprintf(f, "%s %" PRIu32, i > 0 ? "," : "", follow->runs[i].id);
+        if (fclose(f) != 0)
+                return -ENOMEM;
+
         error_clear(error);
         return error_set(error, ERROR_UNREACHABLE, ENOTCONN,
-                         "the service went away; 'plateau list' shows what became of its runs");
+                         "the service went away; 'plateau list' shows what became of run%s%s", follow->n > 1 ? "s" : "",
+                         text);
+}
+
+static int exit_status(const Follow *follow) {
+        for (size_t i = 0; i < follow->n; i++)
+                if (follow->runs[i].state != RUN_DONE)
+                        return EXIT_STATUS_BAD_RUN;
+        return 0;
 }
 
 static int follow_loop(Follow *follow, int interrupt_fd, Error *error) {
         for (;;) {
                 int r = look_at_all(follow, error);
                 if (r < 0)
-                        return r == -ENOTCONN ? service_gone(error) : r;
-                if (r > 0)
-                        return follow->bad ? EXIT_STATUS_BAD_RUN : 0;
+                        return r == -ENOTCONN ? service_gone(follow, error) : r;
+                if (r == 0)
+                        return exit_status(follow);
 
                 r = bus_client_wait(follow->client, interrupt_fd, REFRESH_MS, error);
                 if (r < 0)
                         return r;
                 if (r == BUS_WAKE_VANISHED)
-                        return service_gone(error);
+                        return service_gone(follow, error);
                 if (r == BUS_WAKE_INTERRUPTED) {
-                        end_line(follow);
+                        live_end(&follow->live);
                         tell_detached(follow);
                         return EXIT_STATUS_INTERRUPTED;
                 }
         }
 }
 
-int follow_runs(const Cli *cli, BusClient *client, const uint32_t *runs, size_t n, Error *error) {
-        Follow follow = { .cli = cli, .client = client, .runs = runs, .n = n };
+int follow_runs(const Cli *cli, BusClient *client, FollowedRun *runs, size_t n, uint32_t n_phases, Error *error) {
+        _cleanup_(follow_clear) Follow follow = {
+                .cli = cli,
+                .client = client,
+                .runs = runs,
+                .n = n,
+                .n_phases = n_phases,
+                .seen = calloc(n, sizeof(BusRun)),
+                .live.f = stderr,
+        };
         _cleanup_close_ int interrupt_fd = -EBADF;
-        _cleanup_free_ bool *ended = NULL;
 
-        ended = calloc(n, sizeof(*ended));
-        if (!ended)
+        if (!follow.seen)
                 return -ENOMEM;
-        follow.ended = ended;
         interrupt_fd = live_interrupt_fd();
         if (interrupt_fd < 0)
                 return interrupt_fd;
 
         int r = follow_loop(&follow, interrupt_fd, error);
-        end_line(&follow);
+        live_end(&follow.live);
         return r;
 }

@@ -3,10 +3,16 @@
 
 #include "bus-client.h"
 #include "cli.h"
+#include "run/state.h"
+
+typedef struct FollowedRun {
+        uint32_t id;
+        RunState state; /* at the end */
+} FollowedRun;
 
 /*
- * Waits until all these runs have ended (start --wait), with a line of progress on a terminal. The client has
- * subscribed before. Returns the exit status: 0 if all are done or were stopped, 1 if one ended otherwise, 130 after
- * Ctrl-C, which leaves the runs alone; ERROR_UNREACHABLE if the service goes away.
+ * Waits until all these runs have ended (start --wait), with a line of progress for each on a terminal. The client has
+ * subscribed before; each run has n_phases. Returns the exit status: 0 if all are done, 1 if one ended otherwise, be it
+ * that somebody stopped it, 130 after Ctrl-C, which leaves the runs alone; ERROR_UNREACHABLE if the service goes away.
  */
-int follow_runs(const Cli *cli, BusClient *client, const uint32_t *runs, size_t n, Error *error);
+int follow_runs(const Cli *cli, BusClient *client, FollowedRun *runs, size_t n, uint32_t n_phases, Error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* The line that tells how a run is going, and waiting that Ctrl-C ends. */
+/* The lines that tell how runs are going, and waiting that Ctrl-C ends. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -10,11 +10,14 @@
 typedef struct LiveStatus {
         uint32_t run;
         const char *state;
+        const char *device;     /* path, or NULL */
         const char *phase;      /* or NULL */
+        uint32_t phase_index;   /* from 0 */
+        uint32_t n_phases;
         uint64_t elapsed_ns;
         uint64_t planned_ns;    /* 0: not known */
         double iops;            /* NaN: not known, as all doubles here */
-        double bytes_per_second;
+        double bytes_per_s;
         bool has_p99;
         uint64_t p99_ns;
         bool has_errors;
@@ -23,14 +26,26 @@ typedef struct LiveStatus {
         uint64_t oldest_io_ns;  /* told from STALL_NS on */
 } LiveStatus;
 
-/* "run 7 running, write, 1 min 5 s of 10 h, 8.21k IOPS, 33.6 MB/s, ..." Newly allocated; NULL: no memory. */
-char *live_format(const LiveStatus *status);
+/*
+ * "run 7 running on sdb, write (1 of 2), 1 min 5 s of 10 h, 8.21k IOPS, 33.6 MB/s, ..."; of what does not fit in
+ * `columns` the least important is left out. Newly allocated; NULL: no memory.
+ */
+char *live_format(const LiveStatus *status, size_t columns);
 
-/* On a terminal the line replaces the one before, cut to its width; elsewhere it is a line of its own. 0 or -EIO. */
-int live_print(FILE *f, const char *line);
+/* Where lines are shown; begins with `f` alone. */
+typedef struct Live {
+        FILE *f;
+        size_t n_lines; /* on the terminal, to be replaced */
+} Live;
 
-/* Leaves the last line standing: before anything else is printed. */
-void live_end(FILE *f);
+/* A line for each status. On a terminal they replace those before, as many as it has rows for. 0, -EIO, -ENOMEM. */
+int live_show(Live *live, const LiveStatus *statuses, size_t n);
+
+/* Takes the lines away, for something else to be printed in their place. */
+void live_clear(Live *live);
+
+/* Leaves them standing, and goes to the next line. */
+void live_end(Live *live);
 
 /* Blocks SIGINT and SIGTERM; the fd is readable once one has come. */
 int live_interrupt_fd(void);

@@ -23,11 +23,11 @@ int output_json(Cli *cli, json_object *document, bool one_line) {
 }
 
 static int write_json(FILE *f, json_object *value, const char *before, size_t cut) {
-        size_t length;
-        const char *text = json_object_to_json_string_length(value, JSON_C_TO_STRING_PLAIN, &length);
+        _cleanup_free_ char *text = json_to_text(value, true);
 
         if (!text)
                 return -ENOMEM;
+        size_t length = strlen(text);
         fputs(before, f);
         errno = 0;
         if (fwrite(text, 1, length - cut, f) != length - cut)

@@ -6,6 +6,7 @@ static const Control control = {
         .call = bus_client_pause,
         .reached = "paused",
         .doing = "pausing",
+        .needs_begun = true,
 };
 
 static int pause_run(Cli *cli, const Arguments *arguments, Error *error) {

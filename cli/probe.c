@@ -283,3 +283,33 @@ bool probe_is_erasable(const Probe *probe) {
                         return false;
         return probe->info && probe->reasons.n > 0;
 }
+
+char *probe_reasons_text(const Probe *probe) {
+        char *text = NULL;
+        size_t length;
+
+        FILE *f = open_memstream(&text, &length);
+        if (!f)
+                return NULL;
+        for (size_t i = 0; i < probe->reasons.n; i++)
+                fprintf(f, "%s%s", i > 0 ? "; " : "", probe->reasons.items[i].text);
+        if (fclose(f) != 0) {
+                free(text);
+                return NULL;
+        }
+        return text;
+}
+
+int probe_check_name(const char *name, Error *error) {
+        _cleanup_free_ char *path = NULL;
+
+        if (*name == '\0' || strchr(name, '/') || access(name, F_OK) == 0)
+                return 0;
+        if (asprintf(&path, "/dev/%s", name) < 0) {
+                path = NULL;
+                return -ENOMEM;
+        }
+        if (access(path, F_OK) < 0)
+                return 0;
+        return error_set(error, ERROR_NOT_FOUND, ENOENT, "%s: no such file here; did you mean %s?", name, path);
+}

@@ -25,6 +25,12 @@ typedef struct Probes {
  */
 int probes_new(Probes *ret, const char *const *paths, Error *error);
 
+/*
+ * ERROR_NOT_FOUND, with the path that was probably meant, for a bare name as "sdb" where no such file is but /dev has
+ * one.
+ */
+int probe_check_name(const char *name, Error *error);
+
 void probes_clear(Probes *probes);
 #define _cleanup_probes_ _cleanup_(probes_clear)
 
@@ -33,3 +39,6 @@ bool probe_is_eligible(const Probe *probe);
 
 /* What speaks against it is only what --erase-existing would erase. */
 bool probe_is_erasable(const Probe *probe);
+
+/* What speaks against it, on one line. Newly allocated; NULL: no memory. */
+char *probe_reasons_text(const Probe *probe);

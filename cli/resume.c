@@ -6,6 +6,7 @@ static const Control control = {
         .call = bus_client_resume,
         .reached = "running",
         .doing = "resuming",
+        .needs_begun = true,
 };
 
 static int resume_run(Cli *cli, const Arguments *arguments, Error *error) {

@@ -10,8 +10,11 @@
 #include "follow.h"
 #include "job-file.h"
 #include "output.h"
+#include "probe.h"
 #include "util/macro.h"
 #include "util/text.h"
+
+#define LABEL_BYTES_MAX 256
 
 typedef struct Start {
         Job *job;
@@ -19,6 +22,7 @@ typedef struct Start {
         char **typed;          /* on the terminal, or NULL */
         const char **given;    /* by --confirm */
         uint32_t *runs;
+        FollowedRun *followed; /* the same, for --wait */
         size_t n_runs;
 } Start;
 
@@ -29,6 +33,7 @@ static void start_clear(Start *start) {
         strv_free(start->typed);
         free(start->given);
         free(start->runs);
+        free(start->followed);
 }
 
 /* The service has another working directory. Symbolic links are its to judge. */
@@ -58,6 +63,9 @@ static int take_devices(Start *start, const Arguments *arguments, Error *error) 
         if (!start->devices)
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++) {
+                int r = probe_check_name(paths[i], error);
+                if (r < 0)
+                        return r;
                 start->devices[i] = absolute_path(paths[i]);
                 if (!start->devices[i])
                         return -ENOMEM;
@@ -71,7 +79,8 @@ static int take_confirmations(Start *start, const Cli *cli, const Arguments *arg
                 return -ENOMEM;
         if (start->given[0] || cli->json || !confirm_is_possible())
                 return 0;
-        return confirm_ask((const char *const *) start->devices, &start->typed, error);
+        return confirm_ask((const char *const *) start->devices, arguments_has(arguments, "erase-existing"),
+                           &start->typed, error);
 }
 
 static int request(Start *start, BusClient *client, const Arguments *arguments, const char *job_name, Error *error) {
@@ -87,6 +96,7 @@ static int request(Start *start, BusClient *client, const Arguments *arguments, 
         return bus_client_start(client, &message, &start->runs, &start->n_runs, error);
 }
 
+/* After --wait also how they ended, in the same order. */
 static int start_json(Cli *cli, const Start *start) {
         _cleanup_json_ json_object *document = json_object_new_object();
         json_object *runs = json_object_new_array();
@@ -94,12 +104,19 @@ static int start_json(Cli *cli, const Start *start) {
         if (!document || !runs)
                 return -ENOMEM;
         json_add_u64(document, "run", start->runs[0]);
-        if (start->n_runs > 1) {
+        json_add(document, "runs", runs);
+        for (size_t i = 0; i < start->n_runs; i++)
+                json_object_array_add(runs, json_object_new_uint64(start->runs[i]));
+
+        if (start->followed) {
+                json_object *states = json_object_new_array();
+
+                if (!states)
+                        return -ENOMEM;
+                json_add(document, "states", states);
                 for (size_t i = 0; i < start->n_runs; i++)
-                        json_object_array_add(runs, json_object_new_uint64(start->runs[i]));
-                json_add(document, "runs", runs);
-        } else
-                json_object_put(runs);
+                        json_append_string(states, run_state_name(start->followed[i].state));
+        }
         return output_json(cli, document, true);
 }
 
@@ -133,29 +150,59 @@ static int print_started(uint32_t id, const BusRun *run) {
         return printf("%s)\n", text_format_size(run->size_bytes, size)) < 0 || fflush(stdout) != 0 ? -EIO : 0;
 }
 
+static void bus_runs_free(BusRun *runs, size_t n) {
+        for (size_t i = 0; runs && i < n; i++)
+                bus_run_clear(&runs[i]);
+        free(runs);
+}
+
+/* The runs first, so that no note stands between them where both streams go to one terminal. */
 static int start_text(const Start *start, BusClient *client, Error *error) {
-        _cleanup_bus_run_ BusRun first = {};
-        int r = 0;
+        BusRun *runs = calloc(start->n_runs, sizeof(*runs));
+        int r = runs ? 0 : -ENOMEM;
 
         for (size_t i = 0; r >= 0 && i < start->n_runs; i++) {
-                _cleanup_bus_run_ BusRun later = {};
-                BusRun *run = i == 0 ? &first : &later;
-
-                r = bus_client_get_run(client, start->runs[i], run, error);
+                r = bus_client_get_run(client, start->runs[i], &runs[i], error);
                 if (r >= 0)
-                        r = print_started(start->runs[i], run);
-                if (r >= 0)
-                        print_notices(run, &first);
+                        r = print_started(start->runs[i], &runs[i]);
         }
+        for (size_t i = 0; r >= 0 && i < start->n_runs; i++)
+                print_notices(&runs[i], &runs[0]);
+        bus_runs_free(runs, start->n_runs);
         return r;
 }
 
+static int start_and_wait(Cli *cli, Start *start, BusClient *client, Error *error) {
+        start->followed = calloc(start->n_runs, sizeof(*start->followed));
+        if (!start->followed)
+                return -ENOMEM;
+        for (size_t i = 0; i < start->n_runs; i++)
+                start->followed[i].id = start->runs[i];
+
+        int status = follow_runs(cli, client, start->followed, start->n_runs, (uint32_t) start->job->n_phases, error);
+        if (status < 0 || !cli->json)
+                return status;
+        int r = start_json(cli, start);
+        return r < 0 ? r : status;
+}
+
+/* Told here, and not by the database that keeps it: a label stands in a column of `list`. */
+static int check_label(const char *label, Error *error) {
+        if (label && strlen(label) > LABEL_BYTES_MAX)
+                return error_set(error, ERROR_USAGE, E2BIG, "--label: %zu bytes; expected at most %d", strlen(label),
+                                 LABEL_BYTES_MAX);
+        return 0;
+}
+
 static int start_run(Cli *cli, const Arguments *arguments, Error *error) {
+        bool wait = arguments_has(arguments, "wait");
         _cleanup_(start_clear) Start start = {};
         _cleanup_bus_client_ BusClient *client = NULL;
         const char *job_name;
 
-        int r = take_devices(&start, arguments, error);
+        int r = check_label(arguments_value(arguments, "label"), error);
+        if (r >= 0)
+                r = take_devices(&start, arguments, error);
         if (r >= 0)
                 r = job_file_read(&start.job, arguments->words[0], &job_name, error);
         if (r >= 0)
@@ -166,11 +213,13 @@ static int start_run(Cli *cli, const Arguments *arguments, Error *error) {
                 r = bus_client_subscribe(client, error);
         if (r >= 0)
                 r = request(&start, client, arguments, job_name, error);
-        if (r >= 0)
-                r = cli->json ? start_json(cli, &start) : start_text(&start, client, error);
+        if (r >= 0 && !cli->json)
+                r = start_text(&start, client, error);
+        else if (r >= 0 && !wait)
+                r = start_json(cli, &start);
         if (r < 0)
                 return r;
-        return arguments_has(arguments, "wait") ? follow_runs(cli, client, start.runs, start.n_runs, error) : 0;
+        return wait ? start_and_wait(cli, &start, client, error) : 0;
 }
 
 const Verb verb_start = {
@@ -181,8 +230,9 @@ const Verb verb_start = {
                        "EVERYTHING ON THE DEVICES IS OVERWRITTEN. Each must be confirmed by its serial number (a "
                        "partition: SERIAL-partN; one of several namespaces: SERIAL-nN; no serial: the kernel's name, "
                        "as in loop3), which 'plateau devices --json' tells as \"confirm\". A terminal is asked for "
-                       "it; a script passes it. With --wait, the exit status is 1 if a run fails; Ctrl-C leaves the "
-                       "run alone.",
+                       "it; a script passes it. With --wait, the exit status is 1 if a run fails or is stopped, and "
+                       "--json prints its document at the end, with the runs' last \"states\"; Ctrl-C leaves the "
+                       "runs alone.",
         .n_words_min = 1,
         .n_words_max = 1,
         .options = (const Option[]) {

@@ -18,6 +18,7 @@
 
 typedef struct Watch {
         Cli *cli;
+        Live live;
         Store *store;
         StoreRun run;
         RunState shown_state;
@@ -76,18 +77,21 @@ static LiveStatus watch_status(const Watch *watch) {
         LiveStatus status = {
                 .run = watch->run.id,
                 .state = run_state_name(watch->run.state),
+                .device = watch->run.device_path,
                 .phase = watch->run.phase_name,
+                .phase_index = watch->has_sample ? s->phase : 0,
+                .n_phases = watch->run.n_phases,
                 .elapsed_ns = watch->run.elapsed_ns,
                 .planned_ns = watch->run.has_planned_time ? watch->run.planned_ns : 0,
                 .iops = NAN,
-                .bytes_per_second = NAN,
+                .bytes_per_s = NAN,
                 .has_errors = watch->has_sample,
                 .errors = watch->errors,
         };
 
         if (watch->has_sample && run_state_is_active(watch->run.state)) {
                 status.iops = watch->run.last_iops;
-                status.bytes_per_second = query_rate(s->bytes[DIRECTION_READ] + s->bytes[DIRECTION_WRITE],
+                status.bytes_per_s = query_rate(s->bytes[DIRECTION_READ] + s->bytes[DIRECTION_WRITE],
                                                      s->duration_ns);
                 status.has_p99 = watch->latency.known;
                 status.p99_ns = watch->latency.p99_ns;
@@ -97,11 +101,10 @@ static LiveStatus watch_status(const Watch *watch) {
         return status;
 }
 
-static int print_text(const Watch *watch) {
+static int print_text(Watch *watch) {
         const LiveStatus status = watch_status(watch);
-        _cleanup_free_ char *line = live_format(&status);
 
-        return line ? live_print(stdout, line) : -ENOMEM;
+        return live_show(&watch->live, &status, 1);
 }
 
 static int print_json(const Watch *watch) {
@@ -111,7 +114,7 @@ static int print_json(const Watch *watch) {
         if (!o)
                 return -ENOMEM;
         json_add_time(o, "at", watch->has_sample ? watch->sample.at_ns : 0);
-        json_add_double(o, "bytes_per_second", status.bytes_per_second);
+        json_add_double(o, "bytes_per_s", status.bytes_per_s);
         if (status.has_p99)
                 json_add_u64(o, "latency_p99_ns", status.p99_ns);
         else
@@ -148,6 +151,7 @@ static int watch_run(Cli *cli, const Arguments *arguments, Error *error) {
         if (!watch)
                 return -ENOMEM;
         watch->cli = cli;
+        watch->live.f = stdout;
 
         int r = query_open_run(cli, arguments->n_words > 0 ? arguments->words[0] : NULL, &watch->store, &watch->run.id,
                                error);
@@ -158,8 +162,7 @@ static int watch_run(Cli *cli, const Arguments *arguments, Error *error) {
                 return interrupt_fd;
 
         r = watch_loop(watch, interrupt_fd, error);
-        if (!cli->json)
-                live_end(stdout);
+        live_end(&watch->live);
         return r;
 }
 

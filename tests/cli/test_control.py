@@ -4,8 +4,10 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
+import termios
 
 import harness
 import needs
@@ -27,7 +29,7 @@ def long(job):
 def test_start_tells_the_run(service, loop, short):
     device = loop()
     document = service.cli.json("start", short, "--device", device.path, "--confirm", device.confirm)
-    assert list(document) == ["run"]
+    assert document == {"run": document["run"], "runs": [document["run"]]}
     assert service.wait_state(document["run"], "done")["device"]["path"] == device.path
 
 
@@ -109,6 +111,26 @@ def test_a_device_in_the_place_of_the_job(cli, loop, short):
     assert "block device" in cli("start", device.path, "--device", short, check=2).err
 
 
+def test_a_label_that_is_too_long(cli, short):
+    args = ["start", short, "--device", "/dev/null", "--confirm", "x", "--label"]
+    assert "at most 256" in cli(*args, "x" * 257, check=2).err
+    cli(*args, "x" * 256, check=5)
+
+
+def test_a_bare_name_of_a_device(cli, short):
+    for args in (["start", short, "--device", "null"], ["devices", "null"]):
+        assert "did you mean /dev/null?" in cli(*args, check=6).err
+
+
+def test_a_bus_that_does_not_answer_is_told_alike(cli, short):
+    cli.environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=/nonexistent/bus"
+    cli.environment["PLATEAU_BUS"] = "system"
+    start = cli("start", short, "--device", "/dev/null", "--confirm", "x", check=5).err
+    assert "plateaud cannot be reached on the system bus: No such file" in start
+    for verb in ("pause", "resume", "stop"):
+        assert cli(verb, "1", check=5).err == start
+
+
 @pytest.mark.parametrize("args", [["pause", "1"], ["resume", "last"], ["stop", "1"]])
 def test_no_service(cli, args):
     result = cli(*args, "--json", check=5)
@@ -155,14 +177,43 @@ def test_stop_of_a_drive_that_hangs_tells_what_is_pending(service, nbd):
     service.wait_state(run, "stopped")
 
 
+def run_on(service, device):
+    """The number of the run on this device, as soon as it runs."""
+
+    def found():
+        rows = service.cli.json("list")["runs"]
+        return next((row["run"] for row in rows if row["device"]["path"] == device.path and row["state"] == "running"),
+                    None)  # fmt: skip
+
+    return harness.wait_for(found, what=f"a run on {device.path}")
+
+
 def test_wait_of_a_run_that_is_stopped(service, loop, long):
     device = loop()
-    process = service.cli.popen("start", long, "--device", device.path, "--confirm", device.confirm, "--wait", "--json")
-    run = json.loads(process.stdout.readline())["run"]
+    process = service.cli.popen("start", long, "--device", device.path, "--confirm", device.confirm, "--wait")
+    run = int(process.stdout.readline().split()[1])
     service.cli("stop", run)
-    assert process.wait() == 0 and process.stdout.read() == ""
-    process.stdout.close()
-    process.stderr.close()
+    out, _ = process.communicate()
+    assert process.returncode == 1
+    assert f"run {run} was stopped after " in out and "did not come to its end" in out
+
+
+def test_wait_as_json_tells_the_states_at_the_end(service, loop, job):
+    short, long = job(JOB + "1\n", "short.fio"), job(JOB + "600\n", "long.fio")
+    a, b = loop(), loop()
+    args = ["start", short, "--device", a.path, "--confirm", a.confirm, "--wait"]
+    document = service.cli.json(*args)
+    run = document["run"]
+    assert document == {"run": run, "runs": [run], "states": ["done"]}
+
+    args = ["start", long, "--device", a.path, b.path, "--confirm", a.confirm, b.confirm, "--wait", "--json"]
+    process = service.cli.popen(*args)
+    runs = [run_on(service, device) for device in (a, b)]
+    for run in runs:
+        service.cli("stop", run)
+    out, _ = process.communicate()
+    assert process.returncode == 1
+    assert json.loads(out) == {"run": runs[0], "runs": runs, "states": ["stopped", "stopped"]}
 
 
 def test_wait_of_a_run_whose_worker_dies(service, loop, long):
@@ -183,7 +234,7 @@ def test_wait_when_the_service_dies(own_service, loop, long):
     assert process.stdout.readline().startswith("run ")
     own_service.kill9()
     assert process.wait() == 5
-    assert "the service went away" in process.stderr.read()
+    assert "the service went away; 'plateau list' shows what became of run 1" in process.stderr.read()
     process.stdout.close()
     process.stderr.close()
 
@@ -191,24 +242,24 @@ def test_wait_when_the_service_dies(own_service, loop, long):
 def test_ctrl_c_while_waiting_leaves_the_run_alone(service, loop, long):
     device = loop()
     process = service.cli.popen("start", long, "--device", device.path, "--confirm", device.confirm, "--wait", "--json")
-    run = json.loads(process.stdout.readline())["run"]
+    run = run_on(service, device)
     status = harness.Path(f"/proc/{process.pid}/status")  # both signals blocked: it waits for them by a descriptor
     harness.wait_for(lambda: "SigBlk:\t0000000000004002" in status.read_text(), what="waiting for Ctrl-C")
     process.send_signal(signal.SIGINT)
-    assert process.wait() == 130
-    assert f"run {run} goes on" in process.stderr.read()
+    out, err = process.communicate()
+    assert process.returncode == 130 and json.loads(out)["states"] == ["running"]
+    assert f"run {run} goes on" in err
     assert service.row(run)["state"] == "running"
     service.cli("stop", run)
-    process.stdout.close()
-    process.stderr.close()
 
 
 class Terminal:
     """The command on a terminal of its own."""
 
-    def __init__(self, cli, *args):
+    def __init__(self, cli, *args, columns=80):
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
+            termios.tcsetwinsize(0, (24, columns))
             os.execve(cli.program, [str(cli.program), *map(str, args)], cli.environment)
         self.seen = ""
 
@@ -256,6 +307,35 @@ def test_a_terminal_shows_what_would_be_lost(service, loop, short):
     terminal.type("\x04")
     assert terminal.end() == 3
     assert "not confirmed" in terminal.seen
+
+
+def test_a_terminal_is_not_asked_for_what_will_be_refused(service, loop, short):
+    carries, used = loop(), loop()
+    subprocess.run(["mkswap", "-q", carries.path], check=True)
+    terminal = Terminal(service.cli, "start", short, "--device", carries.path)
+    assert terminal.end() == 3
+    assert "--erase-existing" in terminal.seen and "Type" not in terminal.seen
+
+    with open(used.path, "rb"):
+        terminal = Terminal(service.cli, "start", short, "--device", used.path)
+        assert terminal.end() == 3
+    assert f"process {os.getpid()}" in terminal.seen and "Type" not in terminal.seen
+
+
+def test_each_of_several_runs_has_a_line_of_the_terminal(service, loop, job):
+    a, b = loop(), loop()
+    path = job("[first]\nrw=randwrite\nsize=4k\n[second]\nrw=randwrite\ntime_based\nruntime=600\n")
+    args = ["start", path, "--device", a.path, b.path, "--confirm", a.confirm, b.confirm, "--wait"]
+    terminal = Terminal(service.cli, *args, columns=60)
+    runs = [run_on(service, device) for device in (a, b)]
+    for run, device in zip(runs, (a, b), strict=True):
+        terminal.read_until(f"run {run} running on {device.name}, second (2 of 2), ")
+    for run in runs:
+        service.cli("stop", run)
+    assert terminal.end() == 1
+    lines = re.split(r"[\r\n]+", re.sub("\x1b\\[[KA]", "", terminal.seen))
+    shown = [line for line in lines if " running on " in line]
+    assert shown and max(map(len, shown)) < 60
 
 
 def test_another_answer_starts_nothing(service, loop, short):

@@ -268,7 +268,7 @@ def test_watch_piped_prints_lines(database, script):
     with database.living(script().run().state("running").phase(0, "running").samples(3)) as more:
         process = database.cli.popen("watch", "1")
         line = process.stdout.readline()
-        assert line.startswith("run 1 running, write, 3.")
+        assert line.startswith("run 1 running on sdx, write, 3.")
         assert line.endswith(" of 1 min 0 s, 100 IOPS, 0.4 MB/s, p99 49.9 us, 0 errors, 32 in flight\n")
         more(script().state("failed"))
         assert process.stdout.read().startswith("run 1 failed") and process.wait() == 0
