@@ -15,7 +15,7 @@ struct Run {
         RunState state;
         RunState announced;
         char *job_name, *label, *device_path, *model, *serial;
-        uint32_t major, minor;
+        DeviceNumbers numbers;
         uint64_t size_bytes;
         uint64_t planned_ns;
         size_t n_phases;

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "log.h"
 #include "run-internal.h"
@@ -87,8 +88,7 @@ int run_new(Run **ret, Database *database, const RunObserver *observer, void *us
                 .device_path = strdup_or_empty(inserted->device->path),
                 .model = strdup_or_empty(inserted->device->model),
                 .serial = strdup_or_empty(inserted->device->serial),
-                .major = inserted->device->major,
-                .minor = inserted->device->minor,
+                .numbers = device_numbers_read(makedev(inserted->device->major, inserted->device->minor)),
                 .size_bytes = inserted->device->size_bytes,
                 .sample_interval_ns = inserted->job->sample_interval_ns,
                 .new = true,
@@ -424,6 +424,6 @@ bool run_has_worker(const Run *run) {
         return run->worker;
 }
 
-bool run_holds_device(const Run *run, uint32_t major, uint32_t minor) {
-        return run->worker && run->major == major && run->minor == minor;
+bool run_holds_device(const Run *run, const DeviceNumbers *numbers) {
+        return run->worker && device_numbers_overlap(&run->numbers, numbers);
 }

@@ -8,6 +8,7 @@
  */
 
 #include "database.h"
+#include "device/related.h"
 #include "run/state.h"
 #include "worker-process.h"
 
@@ -65,8 +66,8 @@ bool run_is_current(const Run *run);
 
 bool run_has_worker(const Run *run);
 
-/* Whether it has a worker on that very device. */
-bool run_holds_device(const Run *run, uint32_t major, uint32_t minor);
+/* Whether it has a worker on that very device, on its disk or on a partition of it. */
+bool run_holds_device(const Run *run, const DeviceNumbers *numbers);
 
 /*
  * Commands. They return at once; the state tells when it has happened. ERROR_FAILED in a state that does not

@@ -35,7 +35,7 @@ typedef enum TargetState {
 typedef struct Target {
         Start *start;
         char *path;
-        dev_t device; /* 0: not known beforehand */
+        DeviceNumbers numbers; /* as far as known beforehand */
         TargetState state;
         WorkerProcess *worker; /* or NULL */
         DeviceInfo *info;
@@ -401,35 +401,38 @@ static int on_deadline(sd_event_source *source, uint64_t usec, void *userdata) {
  * Only a look at the node, not an open; and only below /dev, since a path on a hung network
  * file system must not stop the loop. What cannot be told here the worker's claim finds out.
  */
-static dev_t device_number(const char *path) {
+static DeviceNumbers path_numbers(const char *path) {
         struct stat st;
 
         if (strncmp(path, "/dev/", strlen("/dev/")) != 0 || stat(path, &st) < 0 || !S_ISBLK(st.st_mode))
-                return 0;
-        return st.st_rdev;
+                return (DeviceNumbers){};
+        return device_numbers_read(st.st_rdev);
 }
 
-static bool target_is(const Target *target, const char *path, dev_t device) {
-        return strcmp(target->path, path) == 0 || (device != 0 && target->device == device);
+static bool target_is(const Target *target, const char *path, const DeviceNumbers *numbers) {
+        return strcmp(target->path, path) == 0 || device_numbers_overlap(&target->numbers, numbers);
 }
 
-static int start_check_free(Start *start, const char *path, dev_t device, Error *error) {
+static int start_check_free(Start *start, const char *path, const DeviceNumbers *numbers, Error *error) {
         Manager *manager = start->manager;
 
         for (size_t i = 0; i < start->n_targets; i++)
-                if (target_is(start->targets + i, path, device))
+                if (target_is(start->targets + i, path, numbers))
                         return error_set(error, ERROR_REFUSED, EBUSY,
-                                         "%s is the same device as %s: each can be named once only",
-                                         path, start->targets[i].path);
+                                         "%s is the same device as %s, or one is on the other: each can be named "
+                                         "once only", path, start->targets[i].path);
 
-        for (size_t i = 0; i < manager->n_runs && device != 0; i++)
-                if (run_holds_device(manager->runs[i], major(device), minor(device)))
-                        return error_set(error, ERROR_REFUSED, EBUSY, "%s is in use: run %" PRIu32 " is on it", path,
+        for (size_t i = 0; i < manager->n_runs; i++)
+                if (run_holds_device(manager->runs[i], numbers))
+                        return error_set(error, ERROR_REFUSED, EBUSY,
+                                         "%s is in use: run %" PRIu32 " is on it (%s); "
+                                         "'plateau stop %" PRIu32 "' ends it", path, run_id(manager->runs[i]),
+                                         run_device_path(manager->runs[i]),
                                          run_id(manager->runs[i]));
 
         for (Start *other = manager->starts; other; other = other->next)
                 for (size_t i = 0; other != start && i < other->n_targets; i++)
-                        if (target_is(other->targets + i, path, device))
+                        if (target_is(other->targets + i, path, numbers))
                                 return error_set(error, ERROR_REFUSED, EBUSY,
                                                  "%s is in use: another run is just being started on it",
                                                  path);
@@ -437,14 +440,14 @@ static int start_check_free(Start *start, const char *path, dev_t device, Error 
 }
 
 static int start_add_target(Start *start, const char *path, Error *error) {
-        dev_t device = device_number(path);
+        DeviceNumbers numbers = path_numbers(path);
 
-        int r = start_check_free(start, path, device, error);
+        int r = start_check_free(start, path, &numbers, error);
         if (r < 0)
                 return r;
 
         Target *target = start->targets + start->n_targets;
-        *target = (Target){ .start = start, .path = strdup(path), .device = device };
+        *target = (Target){ .start = start, .path = strdup(path), .numbers = numbers };
         if (!target->path)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
         start->n_targets++;

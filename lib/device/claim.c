@@ -2,8 +2,8 @@
 
 /*
  * The order: what it is, who uses it (from outside), the exclusive open, is that still the same
- * device, the lock that keeps udev and disk tools away, what it holds, and whether the caller meant this one. Nothing
- * is written, so a claim that fails has left no trace; erasing waits for claim_settle().
+ * device, the lock that keeps udev and disk tools away, who came to use it meanwhile, what it holds, and whether the
+ * caller meant this one. Nothing is written, so a claim that fails has left no trace; erasing waits for claim_settle().
  */
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ Claim *claim_free(Claim *claim) {
         return NULL;
 }
 
-/* All reasons in one line: "/dev/sda (MODEL, SERIAL): mounted at /; ...". */
+/* All reasons in one line: "/dev/sda (MODEL, SERIAL): mounted at /; unmount it first | not confirmed; ...". */
 static int refuse(const DeviceInfo *info, const Reasons *reasons, Error *error) {
         const char *model = info->model ?: "", *serial = info->serial ?: "";
         _cleanup_free_ char *text = NULL;
@@ -50,7 +50,7 @@ static int refuse(const DeviceInfo *info, const Reasons *reasons, Error *error) 
         if (*model || *serial)
                 fprintf(file, " (%s%s%s)", model, *model && *serial ? ", " : "", serial);
         for (size_t i = 0; i < reasons->n; i++)
-                fprintf(file, "%s %s", i > 0 ? ";" : ":", reasons->items[i].text);
+                fprintf(file, "%s %s", i > 0 ? " |" : ":", reasons->items[i].text);
         if (fclose(file) != 0)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
         return error_set(error, ERROR_REFUSED, EPERM, "%s", text);
@@ -108,17 +108,21 @@ static int lock_disk(const Claim *claim, int *ret_disk_fd, Reasons *reasons, Err
         return 0;
 }
 
-/* What it holds, and whether it is meant: told together, so that one more try is enough. */
+/* What it holds, and whether it is meant: told together with all else, so that one more try is enough. */
 static int check_contents(Claim *claim, const ClaimRequest *request, Reasons *reasons, Error *error) {
-        _cleanup_reasons_ Reasons found = {};
-        int r = device_check_signatures(claim->info, claim->fd, &found, error);
+        _cleanup_reasons_ Reasons kept = {};
+        int r = claim->fd >= 0 ? device_check_signatures(claim->info, claim->fd, reasons, error)
+                               : device_check_used_signatures(claim->info, reasons, error);
 
         if (r < 0)
                 return r;
-        for (size_t i = 0; r == 0 && i < found.n; i++) {
-                bool erasable = request->erase_existing && found.items[i].kind == REASON_SIGNATURE;
-                r = reasons_move(erasable ? &claim->signatures : reasons, found.items + i);
+        for (size_t i = 0; r == 0 && i < reasons->n; i++) {
+                bool erasable = request->erase_existing && reasons->items[i].kind == REASON_SIGNATURE;
+                r = reasons_move(erasable ? &claim->signatures : &kept, reasons->items + i);
         }
+        reasons_clear(reasons);
+        *reasons = kept;
+        kept = (Reasons) {};
         if (r == 0 && reasons_have(reasons, REASON_SIGNATURE))
                 r = reasons_add(reasons, REASON_SIGNATURE, "to wipe what it holds, start with --erase-existing");
         if (r == 0)
@@ -133,17 +137,16 @@ static int claim_take(Claim *claim, const ClaimRequest *request, Error *error) {
 
         if (r < 0)
                 return r;
-        if (reasons.n > 0)
-                return refuse(claim->info, &reasons, error);
-
-        claim->fd = device_open_exclusive(claim->info, O_RDWR | O_DIRECT, OPEN_PATIENCE_NS, &reasons, error);
-        if (claim->fd < 0)
-                return claim->fd == -EBADF ? refuse(claim->info, &reasons, error) : claim->fd;
-
-        r = lock_disk(claim, &disk_fd, &reasons, error);
-        if (r < 0)
-                return r;
-        if (reasons.n == 0)
+        if (reasons.n == 0) {
+                claim->fd = device_open(claim->info, O_RDWR | O_EXCL | O_DIRECT, OPEN_PATIENCE_NS, &reasons, error);
+                if (claim->fd < 0 && claim->fd != -EBADF)
+                        return claim->fd;
+        }
+        if (claim->fd >= 0)
+                r = lock_disk(claim, &disk_fd, &reasons, error);
+        if (r >= 0 && reasons.n == 0)
+                r = device_check_usage(claim->info, getpid(), &reasons, error);
+        if (r >= 0)
                 r = check_contents(claim, request, &reasons, error);
         if (r < 0)
                 return r;
@@ -177,7 +180,10 @@ int claim_settle(Claim *claim, Error *error) {
 
         if (claim->signatures.n == 0)
                 return 0;
-        int r = lock_disk(claim, &disk_fd, &reasons, error);
+        int r = claim_verify(claim, error);
+        if (r < 0)
+                return r;
+        r = lock_disk(claim, &disk_fd, &reasons, error);
         if (r < 0)
                 return r;
         if (reasons.n > 0)

@@ -21,9 +21,11 @@ typedef struct Claim {
 } Claim;
 
 /*
- * Checks all of it and opens the device; writes nothing. Takes a second if there are openers (two scans), up
- * to 5 s more while EBUSY is retried and 3 s while the disk is locked. May hang on a dead drive.
- * ERROR_REFUSED with all reasons in the message ("/dev/sda (MODEL, SERIAL): mounted at /; ..."), ERROR_NOT_FOUND,
+ * Checks all of it and opens the device; writes nothing. Who uses it is looked for again once it is open and
+ * locked, for not everybody who opened it meanwhile did so exclusively. Takes a second if there are openers (two
+ * scans), up to 5 s more while EBUSY is retried and 3 s while the disk is locked. May hang on a dead drive.
+ * ERROR_REFUSED with all reasons in the message, who uses it first
+ * ("/dev/sda (MODEL, SERIAL): mounted at /; unmount it first | not confirmed; ..."), ERROR_NOT_FOUND,
  * ERROR_NOT_PERMITTED (not root). Needs CAP_SYS_ADMIN and CAP_SYS_PTRACE to see every process.
  *
  * Of a partition the whole disk is locked during the checks only, so that other partitions of it can be claimed.
@@ -32,7 +34,7 @@ int claim_new(Claim **ret, const ClaimRequest *request, Error *error);
 
 /*
  * Erases what claim_new() found, if anything; of a partition the whole disk is locked meanwhile. The first
- * write to the device. Needs the same privileges.
+ * write to the device, and only if it is still the one that was claimed. Needs the same privileges.
  */
 int claim_settle(Claim *claim, Error *error);
 

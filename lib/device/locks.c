@@ -55,6 +55,9 @@ static int report(const RelatedDevice *device, const Lock *lock, Reasons *reason
                                            "%slocked (%s) by a process outside this pid namespace; end it first",
                                            device->subject, lock->kind);
 
+        if (process_is_worker(lock->pid))
+                return usage_add_worker(device, lock->pid, reasons);
+
         _cleanup_free_ char *name = process_name(lock->pid);
         if (!name)
                 return -ENOMEM;

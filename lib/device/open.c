@@ -44,8 +44,8 @@ int device_state_read(int fd, DeviceState *ret) {
         return 0;
 }
 
-/* Requests that the disk has not answered: "reads writes". */
-static uint64_t count_inflight(const DeviceInfo *info) {
+/* The attribute: "reads writes". */
+uint64_t device_count_inflight(const DeviceInfo *info) {
         RelatedDevice self = { .number = makedev(info->major, info->minor) };
         _cleanup_close_ int fd = related_open(&self);
         _cleanup_free_ char *text = NULL;
@@ -59,7 +59,7 @@ static uint64_t count_inflight(const DeviceInfo *info) {
 }
 
 int device_add_unexplained(const DeviceInfo *info, ReasonKind kind, const char *text, Reasons *reasons) {
-        uint64_t n = count_inflight(info);
+        uint64_t n = device_count_inflight(info);
 
         if (n == 0)
                 return reasons_add(reasons, kind, "%s", text);
@@ -103,7 +103,7 @@ static int open_patiently(const char *path, int flags, uint64_t patience_ns) {
         const uint64_t end_ns = time_monotonic_ns() + patience_ns;
 
         for (;;) {
-                int fd = open(path, flags | O_EXCL | O_CLOEXEC | O_NOCTTY);
+                int fd = open(path, flags | O_CLOEXEC | O_NOCTTY);
                 if (fd >= 0)
                         return fd;
                 if (errno == EINTR)
@@ -129,7 +129,7 @@ static int is_same_device(const DeviceInfo *info, int fd) {
         return state.size_bytes == info->size_bytes && (info->diskseq == 0 || state.diskseq == info->diskseq);
 }
 
-int device_open_exclusive(const DeviceInfo *info, int flags, uint64_t patience_ns, Reasons *reasons, Error *error) {
+int device_open(const DeviceInfo *info, int flags, uint64_t patience_ns, Reasons *reasons, Error *error) {
         _cleanup_close_ int fd = open_patiently(info->path, flags, patience_ns);
         int r;
 

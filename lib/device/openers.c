@@ -80,6 +80,9 @@ static int visit_process(int proc_fd, pid_t pid, void *userdata) {
         if (r <= 0)
                 return 0; /* not there, or gone meanwhile */
 
+        if (process_is_worker(pid))
+                return usage_add_worker(scan->found, pid, scan->reasons);
+
         _cleanup_free_ char *name = process_name(pid);
         if (!name)
                 return -ENOMEM;

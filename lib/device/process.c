@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <pwd.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -9,6 +10,10 @@
 #include "device/sysfs.h"
 #include "util/cleanup.h"
 #include "util/parse.h"
+
+#define WORKER_NAME "plateau-worker"
+#define WORKER_USER "plateau" /* else nobody: as a worker gives up being root */
+#define ID_NOBODY 65534
 
 typedef struct Walk {
         ProcessHandler handler;
@@ -53,6 +58,30 @@ bool process_is_dead(pid_t pid) {
         snprintf(path, sizeof(path), "/proc/%d/fd", pid);
         int r = sysfs_foreach(AT_FDCWD, path, stop_at_first, NULL);
         return r == 0 || r == -ENOENT || r == -ESRCH;
+}
+
+static int process_user(pid_t pid, uid_t *ret) {
+        _cleanup_free_ char *status = NULL;
+        char path[64];
+
+        snprintf(path, sizeof(path), "/proc/%d/status", pid);
+        int r = sysfs_read_text(AT_FDCWD, path, &status);
+        if (r < 0)
+                return r;
+        const char *line = strstr(status, "\nUid:");
+        return line && sscanf(line, "\nUid: %u", ret) == 1 ? 0 : -EBADMSG;
+}
+
+bool process_is_worker(pid_t pid) {
+        _cleanup_free_ char *name = process_name(pid);
+        uid_t uid;
+
+        if (!name || strcmp(name, WORKER_NAME) != 0 || process_user(pid, &uid) < 0)
+                return false;
+        if (uid == 0 || uid == ID_NOBODY || uid == geteuid())
+                return true;
+        const struct passwd *user = getpwnam(WORKER_USER);
+        return user && user->pw_uid == uid;
 }
 
 char *process_name(pid_t pid) {

@@ -25,5 +25,8 @@ bool process_sees_all(void);
  */
 bool process_is_dead(pid_t pid);
 
+/* Whether it is a worker of plateau: by its name, and by a user that a worker may be. Who lies gains nothing by it. */
+bool process_is_worker(pid_t pid);
+
 /* The program's name; "?" if it cannot be told. NULL only if memory ran out. */
 char *process_name(pid_t pid);

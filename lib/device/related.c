@@ -42,6 +42,26 @@ static int read_number(int dir_fd, dev_t *ret) {
         return 0;
 }
 
+DeviceNumbers device_numbers_read(dev_t device) {
+        DeviceNumbers numbers = { .device = device, .disk = device };
+        RelatedDevice self = { .number = device };
+        _cleanup_close_ int fd = device != 0 ? related_open(&self) : -EBADF;
+        uint64_t partition;
+
+        if (fd < 0 || sysfs_read_u64(fd, "partition", &partition) < 0)
+                return numbers;
+        _cleanup_close_ int disk_fd = sysfs_open(fd, "..");
+        if (disk_fd >= 0)
+                (void) read_number(disk_fd, &numbers.disk);
+        return numbers;
+}
+
+bool device_numbers_overlap(const DeviceNumbers *a, const DeviceNumbers *b) {
+        if (a->device == 0 || b->device == 0 || a->disk != b->disk)
+                return false;
+        return a->device == b->device || a->device == a->disk || b->device == b->disk;
+}
+
 static int add_partition(int dir_fd, const char *name, void *userdata) {
         _cleanup_close_ int fd = sysfs_open(dir_fd, name);
         uint64_t number;

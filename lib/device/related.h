@@ -19,6 +19,18 @@ typedef struct Related {
         RelatedDevice *items; /* the target first */
 } Related;
 
+/* What tells whether one device's use is another's, without names: it, and the disk that it is or is a part of. */
+typedef struct DeviceNumbers {
+        dev_t device; /* 0: unknown, overlaps with nothing */
+        dev_t disk;
+} DeviceNumbers;
+
+/* From sysfs, without opening anything; where that tells nothing, the device is its own disk. */
+DeviceNumbers device_numbers_read(dev_t device);
+
+/* Whether they are one device, or one is the disk of the other. */
+bool device_numbers_overlap(const DeviceNumbers *a, const DeviceNumbers *b);
+
 /* From sysfs. -ENOMEM, or -errno of sysfs. */
 int related_read(Related *ret, const DeviceInfo *info);
 void related_clear(Related *related);

@@ -147,6 +147,15 @@ static int scan_exports(const KernelScan *scan) {
         return 0;
 }
 
+int usage_add_worker(const RelatedDevice *device, pid_t pid, Reasons *reasons) {
+        for (size_t i = 0; i < reasons->n; i++)
+                if (reasons->items[i].kind == REASON_OWN_RUN && reasons->items[i].pid == pid)
+                        return 0;
+        return reasons_add_process(reasons, REASON_OWN_RUN, pid,
+                                   "%sunder test by plateau itself; 'plateau list' tells which run it is, "
+                                   "'plateau stop' ends it", device->subject);
+}
+
 int usage_scan_kernel(const Related *related, Reasons *reasons) {
         KernelScan scan = { .related = related, .reasons = reasons };
         int r = scan_swap(&scan);

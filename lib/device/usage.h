@@ -16,6 +16,12 @@ int usage_scan_mounts(const Related *related, Reasons *reasons);
 int usage_scan_kernel(const Related *related, Reasons *reasons);
 
 /*
+ * Adds REASON_OWN_RUN for a worker of plateau, told once however it holds the device; nobody is to kill it for the
+ * advice given. -ENOMEM.
+ */
+int usage_add_worker(const RelatedDevice *device, pid_t pid, Reasons *reasons);
+
+/*
  * Processes that have it open (threads with a descriptor table of their own included) or
  * hold a file lock on it, other than ignore_pid.
  */

@@ -112,7 +112,7 @@ typedef struct StoreRun {
         char *name;  /* of the job */
         char *label; /* or NULL */
         char *job_text; /* store_get_run() only, NULL in a list */
-        RunState state; /* as stored, but of an active run whose service is gone what the next service will make of it */
+        RunState state; /* as stored; of an active run without a service: what the next service will make of it */
         char *device_path;
         char *model, *serial, *wwn, *firmware; /* these and the next: NULL where unknown */
         char *transport, *link, *host_driver, *scheduler, *write_cache;

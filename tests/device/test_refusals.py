@@ -325,7 +325,8 @@ def test_in_use_by_another_service(service, own_service, disk):
     (first,) = own_service.start_run(LONG_JOB, disk)
     (worker,) = own_service.wait_workers(1)
     result = start(service, disk.path, "--confirm", disk.name, check=3)
-    assert f"held open by process {worker} (plateau-worker)" in result.err
+    assert "under test by plateau itself" in result.err
+    assert f"process {worker}" not in result.err
     own_service.wait_samples(first, 1)
     assert own_service.row(first)["state"] == "running"
 

@@ -12,17 +12,20 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "device/claim.h"
 #include "device/open.h"
+#include "device/related.h"
 #include "util/macro.h"
 #include "unit.h"
 
@@ -172,6 +175,22 @@ static void hold_partition_open(void) {
 static void hold_locked(void) {
         if (flock(open(path, O_RDONLY), LOCK_SH) < 0)
                 _exit(1);
+}
+
+static void pretend(void) {
+        prctl(PR_SET_NAME, "plateau-worker");
+        hold_open();
+        if (setresuid(12345, 12345, 12345) < 0)
+                _exit(1);
+}
+
+static int exclusive_fd;
+static pid_t latecomer;
+static sem_t judged;
+
+static void come_late(void) {
+        close(exclusive_fd); /* as inherited */
+        hold_open();
 }
 
 static int thread_ready[2];
@@ -336,7 +355,11 @@ END_TEST
 START_TEST(test_opener_seen_once_only) {
         ck_assert_int_eq(pipe2(relay_end, O_CLOEXEC), 0);
         pid_t pid = spawn(relay);
-        _cleanup_claim_ Claim *claimed = claim(false);
+        _cleanup_device_info_ DeviceInfo *info = read_info(path);
+        _cleanup_reasons_ Reasons reasons = {};
+
+        ck_assert_int_eq(device_check_usage(info, getpid(), &reasons, NULL), 0);
+        ck_assert_uint_eq(reasons.n, 0);
         ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
         close(relay_end[0]);
         close(relay_end[1]);
@@ -365,6 +388,26 @@ START_TEST(test_relatives_are_looked_at) {
         expect_named(path, subject, hold_partition_open, "held open");
         snprintf(subject, sizeof(subject), "its disk %s is ", confirmation());
         expect_named(partition_path, subject, hold_open, "held open");
+}
+END_TEST
+
+static DeviceNumbers numbers_of(const char *node) {
+        struct stat st;
+
+        ck_assert_int_eq(stat(node, &st), 0);
+        return device_numbers_read(st.st_rdev);
+}
+
+START_TEST(test_partitions_overlap_with_their_disk_alone) {
+        add_partition();
+        DeviceNumbers disk = numbers_of(path), partition = numbers_of(partition_path), unknown = {};
+        DeviceNumbers sibling = { .device = partition.device + 1, .disk = partition.disk };
+
+        ck_assert(device_numbers_overlap(&disk, &disk));
+        ck_assert(device_numbers_overlap(&disk, &partition));
+        ck_assert(device_numbers_overlap(&partition, &disk));
+        ck_assert(!device_numbers_overlap(&partition, &sibling));
+        ck_assert(!device_numbers_overlap(&unknown, &unknown));
 }
 END_TEST
 
@@ -399,10 +442,105 @@ static void expect_changed(DeviceInfo *info) {
         _cleanup_reasons_ Reasons reasons = {};
         _cleanup_error_ Error error = ERROR_INIT;
 
-        ck_assert_int_eq(device_open_exclusive(info, O_RDONLY, 0, &reasons, &error), -EBADF);
+        ck_assert_int_eq(device_open(info, O_RDONLY | O_EXCL, 0, &reasons, &error), -EBADF);
         ck_assert_uint_eq(reasons.n, 1);
         ck_assert_int_eq((int) reasons.items[0].kind, REASON_CHANGED);
 }
+
+/* Comes while the claim waits for the exclusive use of another to end, after its look at who has the device open. */
+static void *open_then_close(void *unused) {
+        (void) poll(NULL, 0, 500);
+        latecomer = spawn(come_late);
+        close(exclusive_fd);
+        sem_wait(&judged); /* its child lives no longer than this thread */
+        return NULL;
+}
+
+START_TEST(test_opener_between_look_and_open) {
+        pthread_t thread;
+        char words[100];
+
+        sem_init(&judged, 0, 0);
+        exclusive_fd = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
+        ck_assert_int_ge(exclusive_fd, 0);
+        ck_assert_int_eq(pthread_create(&thread, NULL, open_then_close, NULL), 0);
+        expect_refusal(path, confirmation(), "held open by process ");
+        snprintf(words, sizeof(words), "held open by process %d (", latecomer);
+        expect_refusal(path, confirmation(), words);
+        end(latecomer);
+        sem_post(&judged);
+        pthread_join(thread, NULL);
+}
+END_TEST
+
+/* All in one line, who uses it first; each reason can be told from the next. */
+START_TEST(test_every_reason_is_told) {
+        static const char further[] = " | holds an encrypted volume (crypto_LUKS) at byte 0"
+                                      " | to wipe what it holds, start with --erase-existing"
+                                      " | not confirmed; confirm with --confirm ";
+        char words[400];
+        pid_t pid = spawn(hold_open);
+
+        put_luks();
+        snprintf(words, sizeof(words), ": held open by process %d (unit-device-cla); end it first%s", pid, further);
+        expect_refusal(path, NULL, words);
+        end(pid);
+
+        int holder = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
+        snprintf(words, sizeof(words), "release the device%s", further);
+        expect_refusal(path, NULL, words);
+        close(holder);
+}
+END_TEST
+
+static void work(void) {
+        prctl(PR_SET_NAME, "plateau-worker");
+        hold_locked();
+}
+
+static void work_as_nobody(void) {
+        work();
+        if (setresuid(65534, 65534, 65534) < 0)
+                _exit(1);
+}
+
+/* Nobody is to be told to kill the run of last night; and what it measures is not read in passing. */
+START_TEST(test_own_worker) {
+        static void (*const works[])(void) = { work, work_as_nobody };
+        const char *const none[] = { NULL };
+        _cleanup_error_ Error error = ERROR_INIT;
+        Claim *claimed = NULL;
+        pid_t pid = spawn(works[_i]);
+
+        put_luks();
+        ck_assert_int_lt(claim_new(&claimed, &(ClaimRequest) { path, none, false }, &error), 0);
+        const char *told = strstr(error_message(&error), ": under test by plateau itself; 'plateau list'");
+        ck_assert_msg(told != NULL, "%s", error_message(&error));
+        ck_assert_ptr_null(strstr(told + strlen(": under test"), "under test"));
+        ck_assert_ptr_null(strstr(error_message(&error), "end it first"));
+        ck_assert_ptr_null(strstr(error_message(&error), "LUKS"));
+        end(pid);
+}
+END_TEST
+
+START_TEST(test_what_only_bears_the_name_is_no_worker) {
+        pid_t pid = spawn(pretend);
+
+        expect_refusal(path, NULL, "held open by process ");
+        end(pid);
+}
+END_TEST
+
+START_TEST(test_settle_writes_to_the_claimed_device_only) {
+        put_luks();
+        _cleanup_claim_ Claim *claimed = claim(true);
+        _cleanup_error_ Error error = ERROR_INIT;
+
+        claimed->info->diskseq--;
+        ck_assert_int_eq(claim_settle(claimed, &error), -ESTALE);
+        ck_assert(is_untouched());
+}
+END_TEST
 
 START_TEST(test_changed_between_check_and_open) {
         _cleanup_device_info_ DeviceInfo *info = read_info(path);
@@ -469,8 +607,9 @@ START_TEST(test_examine_tells_what_a_claim_would) {
 
         int holder = open(path, O_RDONLY | O_EXCL | O_CLOEXEC);
         ck_assert_int_eq(device_examine(info, &busy, &error), 0);
-        ck_assert_uint_eq(busy.n, 1);
+        ck_assert_uint_eq(busy.n, 2);
         ck_assert_int_eq((int) busy.items[0].kind, REASON_BUSY);
+        ck_assert_int_eq((int) busy.items[1].kind, REASON_SIGNATURE);
         close(holder);
         ck_assert(is_untouched());
 }
@@ -522,8 +661,14 @@ static Suite *make_suite(void) {
         tcase_add_test(tests, test_opener_seen_once_only);
         tcase_add_test(tests, test_partition);
         tcase_add_test(tests, test_relatives_are_looked_at);
+        tcase_add_test(tests, test_partitions_overlap_with_their_disk_alone);
         tcase_add_test(tests, test_busy_without_culprit);
         tcase_add_test(tests, test_busy_is_tried_again);
+        tcase_add_test(tests, test_opener_between_look_and_open);
+        tcase_add_test(tests, test_every_reason_is_told);
+        tcase_add_loop_test(tests, test_own_worker, 0, 2);
+        tcase_add_test(tests, test_what_only_bears_the_name_is_no_worker);
+        tcase_add_test(tests, test_settle_writes_to_the_claimed_device_only);
         tcase_add_test(tests, test_changed_between_check_and_open);
         tcase_add_test(tests, test_verify);
         tcase_add_test(tests, test_read_only);
