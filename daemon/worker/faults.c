@@ -57,9 +57,7 @@ int faults_verify(Faults *faults, Reporter *reporter, const Claim *claim, uint64
 int faults_look(Faults *faults, Reporter *reporter, Engine *engine, const Claim *claim, const Sample *sample,
                 Error *error) {
         stall_tell(faults, reporter, sample->oldest_ns, sample->elapsed_ns);
-        if (sample->errors == 0)
-                return 0;
-
-        errnos_tell(faults, reporter, engine);
+        if (sample->errors > 0)
+                errnos_tell(faults, reporter, engine);
         return faults_verify(faults, reporter, claim, sample->elapsed_ns, error);
 }

@@ -17,8 +17,8 @@ typedef struct Faults {
 } Faults;
 
 /*
- * sample: the newest. Asks the device itself only after errors. -ENODEV or -ESTALE with words if the device is
- * not there any more.
+ * sample: the newest. Asks the device itself too, which costs three ioctls that do no I/O: a device that grew, or was
+ * exchanged, goes on without an error. -ENODEV or -ESTALE with words if it is not the one that was claimed any more.
  */
 int faults_look(Faults *faults, Reporter *reporter, Engine *engine, const Claim *claim, const Sample *sample,
                 Error *error);

@@ -116,15 +116,22 @@ void json_add_time(json_object *object, const char *key, int64_t realtime_ns) {
         json_add_string(object, key, realtime_ns != 0 ? time_format_rfc3339(realtime_ns, text) : NULL);
 }
 
-int json_print(json_object *object, bool one_line, FILE *f) {
+char *json_to_text(json_object *object, bool one_line) {
         int style = JSON_C_TO_STRING_NOSLASHESCAPE;
         style |= one_line ? JSON_C_TO_STRING_PLAIN : JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED;
 
         const char *text = json_object_to_json_string_ext(object, style);
         if (out_of_memory || !text) {
                 out_of_memory = false;
-                return -ENOMEM;
+                return NULL;
         }
+        return text_escape_json(text);
+}
+
+int json_print(json_object *object, bool one_line, FILE *f) {
+        _cleanup_free_ char *text = json_to_text(object, one_line);
+        if (!text)
+                return -ENOMEM;
 
         errno = 0;
         if (fputs(text, f) < 0 || fputc('\n', f) < 0 || fflush(f) < 0)

@@ -32,6 +32,12 @@ void json_add(json_object *object, const char *key, json_object *value);
 void json_append_string(json_object *array, const char *value);
 
 /*
+ * The document as text, pretty or on one line, without anything that acts on a terminal. The caller frees it;
+ * NULL: no memory.
+ */
+char *json_to_text(json_object *object, bool one_line);
+
+/*
  * One document, pretty (or on one line), and a newline; flushed. -ENOMEM; -EIO (or -EPIPE, -ENOSPC) if it could not
  * be written.
  */

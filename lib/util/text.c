@@ -86,7 +86,13 @@ static bool is_invisible(uint32_t c) {
         return false;
 }
 
+/* Whether the character acts on a terminal, or on how what follows it is read. */
+static bool is_unprintable(uint32_t c) {
+        return c < 0x20 || (c >= 0x7f && c < 0xa0) || is_invisible(c);
+}
+
 #define ESCAPED_MAX 12 /* "\u{10FFFF}" and its NUL */
+#define ESCAPED_JSON_MAX 13 /* two halves of a pair, and a NUL */
 
 /* Writes what stands for the character (of n bytes at s; 0: an invalid byte) and returns the end of it. */
 static char *escape_one(char *out, const char *s, size_t n, uint32_t c) {
@@ -103,7 +109,7 @@ static char *escape_one(char *out, const char *s, size_t n, uint32_t c) {
         case '\\':
                 return mempcpy(out, "\\\\", 2);
         }
-        if (c < 0x20 || (c >= 0x7f && c < 0xa0))
+        if (c < 0xa0 && is_unprintable(c))
                 return out + snprintf(out, ESCAPED_MAX, "\\x%02X", (unsigned) c);
         if (is_invisible(c))
                 return out + snprintf(out, ESCAPED_MAX, "\\u{%04X}", (unsigned) c);
@@ -123,6 +129,36 @@ char *text_escape(const char *s) {
 
                 out = escape_one(out, s, n, c);
                 s += MAX(n, (size_t) 1);
+        }
+        *out = '\0';
+
+        char *fitted = realloc(text, (size_t) (out - text) + 1);
+        return fitted ?: text;
+}
+
+static char *escape_one_json(char *out, uint32_t c) {
+        if (c < 0x10000)
+                return out + snprintf(out, ESCAPED_JSON_MAX, "\\u%04x", (unsigned) c);
+        c -= 0x10000;
+        return out + snprintf(out, ESCAPED_JSON_MAX, "\\u%04x\\u%04x", 0xd800 + (unsigned) (c >> 10),
+                              0xdc00 + (unsigned) (c & 0x3ff));
+}
+
+char *text_escape_json(const char *json) {
+        size_t length = strlen(json);
+        char *text, *out;
+
+        /* The shortest that grows is DEL, one byte that becomes six. */
+        if (length > (SIZE_MAX - 1) / ESCAPED_JSON_MAX || !(text = malloc(ESCAPED_JSON_MAX * length + 1)))
+                return NULL;
+
+        for (out = text; *json;) {
+                uint32_t c = 0;
+                size_t n = utf8_decode(json, &c);
+
+                /* Below 0x20 only the blanks between the values are left: the strings' own are escaped already. */
+                out = n > 0 && c >= 0x20 && is_unprintable(c) ? escape_one_json(out, c) : mempcpy(out, json, MAX(n, 1U));
+                json += MAX(n, (size_t) 1);
         }
         *out = '\0';
 

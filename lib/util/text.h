@@ -21,6 +21,12 @@ char *text_to_utf8(const char *s);
  */
 char *text_escape(const char *s);
 
+/*
+ * A JSON document with the characters that text_escape() would not let through (C1, DEL, bidirectional, invisible)
+ * as \uHHHH, which reads back as the same. They can only stand in its strings.
+ */
+char *text_escape_json(const char *json);
+
 /* Copy without leading and trailing white space. */
 char *text_strip(const char *s);
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Errors of a drive are counted, told apart by errno, and cost nothing else."""
 
+import os
+import subprocess
+
 import pytest
 from harness import MIB, NbdDevice, wait_for
 from needs import need_nbd
@@ -59,3 +62,15 @@ def test_many_errors_are_one_event(failing):
 
 def test_run_goes_on_after_errors(failing):
     assert failing[2]
+
+
+def test_a_device_that_grows_is_lost_at_once(service, loop):
+    """No I/O fails on it, but it is not the drive any more that was claimed."""
+    device = loop(64 * MIB)
+    (run,) = service.start_run(JOB, device)
+    service.wait_samples(run, 2)
+    os.truncate(device.file, 128 * MIB)
+    subprocess.run(["losetup", "--set-capacity", device.path], check=True)
+    shown = service.wait_state(run, "lost")
+    assert "has changed its size" in shown["events"][-1]["detail"]
+    assert shown["elapsed_s"] < 30 and shown["phases"][0]["state"] == "stopped"

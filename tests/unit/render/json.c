@@ -118,6 +118,20 @@ START_TEST(strings_are_valid_utf8_or_null) {
 }
 END_TEST
 
+START_TEST(nothing_acts_on_a_terminal) {
+        static const char hostile[] = "a\xc2\x9b" "31m\x7f\xe2\x80\xae\x1b[0m\xf3\xa0\x80\x81\xc3\xa9";
+        json_object *object = json_object_new_object();
+        json_add_string(object, hostile, hostile);
+        _cleanup_free_ char *text = print(object);
+        ck_assert_str_eq(text, "{\"a\\u009b31m\\u007f\\u202e\\u001b[0m\\udb40\\udc01\xc3\xa9\":"
+                               "\"a\\u009b31m\\u007f\\u202e\\u001b[0m\\udb40\\udc01\xc3\xa9\"}\n");
+
+        /* And it reads back as what it was. */
+        _cleanup_json_ json_object *again = json_tokener_parse(text);
+        ck_assert_str_eq(json_object_get_string(json_object_object_get(again, hostile)), hostile);
+}
+END_TEST
+
 START_TEST(times_have_an_offset) {
         json_object *object = json_object_new_object();
 
@@ -163,6 +177,7 @@ static Suite *json_suite(void) {
         tcase_add_test(tcase, integers_are_exact);
         tcase_add_test(tcase, seconds_keep_nanoseconds);
         tcase_add_test(tcase, strings_are_valid_utf8_or_null);
+        tcase_add_test(tcase, nothing_acts_on_a_terminal);
         tcase_add_test(tcase, times_have_an_offset);
         tcase_add_test(tcase, document_is_pretty_or_one_line);
         tcase_add_test(tcase, failure_to_write_is_told);
