@@ -2,8 +2,8 @@
 
 /*
  * One list in order of arrival, since a phase's state, its samples and the events between them only make
- * sense in that order. Samples are linked a second time, run by run, so that the oldest of a run is found
- * without a walk through everybody else's. They wait encoded: a second is a few hundred bytes then, not 90 KB.
+ * sense in that order. Samples and events are linked a second time, run by run, so that the oldest of a run is found
+ * without a walk through everybody else's. Samples wait encoded: a second is a few hundred bytes then, not 90 KB.
  */
 
 #include <inttypes.h>
@@ -29,15 +29,18 @@ typedef struct SampleFacts {
         uint64_t from_ns, to_ns; /* elapsed */
 } SampleFacts;
 
+/* What went: the samples from the first to the last one, if any, and how many events. */
 typedef struct GapFacts {
-        uint64_t first_seq, last_seq;
-        uint64_t from_ns, to_ns; /* elapsed */
+        bool has_samples;
+        SampleFacts first, last;
+        uint64_t n_events;
 } GapFacts;
 
 struct Change {
         Change *next, *previous;
-        Change *next_sample; /* of the same run; samples only */
-        Quota *quota;        /* samples and gaps */
+        uint64_t position;
+        Change *next_of_run; /* in the chain of its quota; NULL for gaps */
+        Quota *quota;        /* samples, events, errnos and gaps */
         ChangeKind kind;
         uint32_t run;
         bool pinned;
@@ -61,17 +64,22 @@ struct Change {
         uint8_t data[]; /* sample: encoded; event: its detail and a NUL */
 };
 
+typedef struct Chain {
+        Change *first, *last;
+} Chain;
+
 struct Quota {
         Quota *next;
         uint32_t run;
-        uint64_t bytes;       /* of the samples */
-        Change *first, *last; /* samples */
-        Change *gap;          /* the one that may still grow, not pinned */
-        size_t n_changes;     /* samples and gaps that point here */
+        uint64_t bytes;   /* of those in `recorded` */
+        Chain recorded;   /* samples and events */
+        Chain errnos;     /* each errno once, and once more while the older figures are pinned */
+        Change *gap;      /* the one that may still grow, not pinned */
+        size_t n_changes; /* that point here */
 };
 
-void queue_init(Queue *queue, uint64_t sample_bytes_max) {
-        *queue = (Queue){ .sample_bytes_max = sample_bytes_max };
+void queue_init(Queue *queue, uint64_t run_bytes_max) {
+        *queue = (Queue){ .run_bytes_max = run_bytes_max };
 }
 
 void queue_clear(Queue *queue) {
@@ -83,7 +91,7 @@ void queue_clear(Queue *queue) {
                 next = quota->next;
                 free(quota);
         }
-        queue_init(queue, queue->sample_bytes_max);
+        queue_init(queue, queue->run_bytes_max);
 }
 
 static Change *change_new(ChangeKind kind, uint32_t run, int64_t at_ns, const void *data, size_t length) {
@@ -109,7 +117,7 @@ static void queue_append(Queue *queue, Change *change) {
                 queue->first = change;
         queue->last = change;
         queue->n_changes++;
-        queue->n_pushed++;
+        change->position = ++queue->n_pushed;
         queue->bytes += change->bytes;
 }
 
@@ -123,7 +131,6 @@ static void queue_unlink(Queue *queue, Change *change) {
         else
                 queue->last = change->previous;
         queue->n_changes--;
-        queue->n_settled++;
         queue->bytes -= change->bytes;
 }
 
@@ -154,26 +161,6 @@ int queue_push_phase_state(Queue *queue, uint32_t run, uint32_t phase, PhaseStat
         return 0;
 }
 
-int queue_push_event(Queue *queue, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
-                     const char *detail) {
-        Change *change = change_new(CHANGE_EVENT, run, at_ns, detail, strlen(detail) + 1);
-        if (!change)
-                return -ENOMEM;
-        change->event.elapsed_ns = elapsed_ns;
-        change->event.kind = kind;
-        queue_append(queue, change);
-        return 0;
-}
-
-int queue_push_errno(Queue *queue, uint32_t run, const EngineErrno *errnum) {
-        Change *change = change_new(CHANGE_ERRNO, run, errnum->last_at_ns, NULL, 0);
-        if (!change)
-                return -ENOMEM;
-        change->errnum = *errnum;
-        queue_append(queue, change);
-        return 0;
-}
-
 static Quota *queue_quota(Queue *queue, uint32_t run) {
         for (Quota *quota = queue->quotas; quota; quota = quota->next)
                 if (quota->run == run)
@@ -200,52 +187,110 @@ static void queue_forget_quota(Queue *queue, Quota *quota) {
                 }
 }
 
-/* Takes a sample out of its run's chain. All samples before it in the chain are pinned, so the walk is short. */
-static void quota_remove(Quota *quota, Change *sample) {
+static void chain_append(Chain *chain, Change *change) {
+        if (chain->last)
+                chain->last->next_of_run = change;
+        else
+                chain->first = change;
+        chain->last = change;
+}
+
+/* All before it in the chain are pinned, or there are few, so the walk is short. */
+static void chain_remove(Chain *chain, Change *change) {
         Change *before = NULL;
-        for (Change *at = quota->first; at != sample; at = at->next_sample)
+        for (Change *at = chain->first; at != change; at = at->next_of_run)
                 before = at;
 
         if (before)
-                before->next_sample = sample->next_sample;
+                before->next_of_run = change->next_of_run;
         else
-                quota->first = sample->next_sample;
-        if (quota->last == sample)
-                quota->last = before;
-        sample->next_sample = NULL;
-        quota->bytes -= sample->bytes;
+                chain->first = change->next_of_run;
+        if (chain->last == change)
+                chain->last = before;
+        change->next_of_run = NULL;
+}
+
+static void quota_remove(Quota *quota, Change *change) {
+        if (change->kind == CHANGE_ERRNO)
+                chain_remove(&quota->errnos, change);
+        else if (change->kind == CHANGE_SAMPLE || change->kind == CHANGE_EVENT) {
+                chain_remove(&quota->recorded, change);
+                quota->bytes -= change->bytes;
+        } else if (quota->gap == change)
+                quota->gap = NULL;
 }
 
 static Change *quota_oldest_unpinned(const Quota *quota) {
-        Change *sample = quota->first;
-        while (sample && sample->pinned)
-                sample = sample->next_sample;
-        return sample;
+        Change *change = quota->recorded.first;
+        while (change && change->pinned)
+                change = change->next_of_run;
+        return change;
 }
 
-/* The sample goes; what it was about is remembered in the gap, which takes its place if there is none yet to grow. */
-static void queue_drop_sample(Queue *queue, Quota *quota, Change *sample) {
-        SampleFacts facts = sample->sample;
+static void gap_add(GapFacts *gap, const GapFacts *more) {
+        gap->n_events += more->n_events;
+        if (!more->has_samples)
+                return;
+        if (!gap->has_samples || more->first.seq < gap->first.seq)
+                gap->first = more->first;
+        if (!gap->has_samples || more->last.seq > gap->last.seq)
+                gap->last = more->last;
+        gap->has_samples = true;
+}
 
-        quota_remove(quota, sample);
-        queue->n_dropped++;
+/* What is dropped is remembered in the gap, and takes its place if there is none yet to grow. */
+static void queue_drop(Queue *queue, Quota *quota, Change *change) {
+        GapFacts facts = { .n_events = 1 };
+
+        if (change->kind == CHANGE_SAMPLE) {
+                facts = (GapFacts){ .has_samples = true, .first = change->sample, .last = change->sample };
+                queue->n_dropped++;
+        }
+        quota_remove(quota, change);
 
         if (quota->gap) {
-                GapFacts *gap = &quota->gap->gap;
-                gap->first_seq = MIN(gap->first_seq, facts.seq);
-                gap->last_seq = MAX(gap->last_seq, facts.seq);
-                gap->from_ns = MIN(gap->from_ns, facts.from_ns);
-                gap->to_ns = MAX(gap->to_ns, facts.to_ns);
-                queue_unlink(queue, sample);
-                free(sample);
+                gap_add(&quota->gap->gap, &facts);
+                queue_unlink(queue, change);
+                free(change);
                 quota->n_changes--;
                 return;
         }
 
         /* Turned into the gap where it stands: this must not need memory. */
-        sample->kind = CHANGE_GAP;
-        sample->gap = (GapFacts){ facts.seq, facts.seq, facts.from_ns, facts.to_ns };
-        quota->gap = sample;
+        change->kind = CHANGE_GAP;
+        change->gap = facts;
+        quota->gap = change;
+}
+
+/* A new change of a run's quota, in the queue but in no chain yet. NULL if memory ran out. */
+static Change *queue_append_of_run(Queue *queue, ChangeKind kind, uint32_t run, int64_t at_ns, const void *data,
+                                   size_t length) {
+        Quota *quota = queue_quota(queue, run);
+        if (!quota)
+                return NULL;
+
+        Change *change = change_new(kind, run, at_ns, data, length);
+        if (!change) {
+                queue_forget_quota(queue, quota);
+                return NULL;
+        }
+        change->quota = quota;
+        quota->n_changes++;
+        queue_append(queue, change);
+        return change;
+}
+
+static void queue_record(Queue *queue, Change *change) {
+        Quota *quota = change->quota;
+
+        chain_append(&quota->recorded, change);
+        quota->bytes += change->bytes;
+        while (quota->bytes > queue->run_bytes_max) {
+                Change *oldest = quota_oldest_unpinned(quota);
+                if (!oldest || oldest == change)
+                        break;
+                queue_drop(queue, quota, oldest);
+        }
 }
 
 int queue_push_sample(Queue *queue, uint32_t run, const Sample *sample) {
@@ -254,39 +299,55 @@ int queue_push_sample(Queue *queue, uint32_t run, const Sample *sample) {
         if (length == 0)
                 return -EMSGSIZE;
 
-        Quota *quota = queue_quota(queue, run);
-        Change *change = quota ? change_new(CHANGE_SAMPLE, run, sample->at_ns, encoded, length) : NULL;
-        if (!change) {
-                if (quota)
-                        queue_forget_quota(queue, quota);
+        Change *change = queue_append_of_run(queue, CHANGE_SAMPLE, run, sample->at_ns, encoded, length);
+        if (!change)
                 return -ENOMEM;
-        }
-
-        change->quota = quota;
         change->sample = (SampleFacts){
                 .seq = sample->seq,
                 .from_ns = sample->elapsed_ns - MIN(sample->duration_ns, sample->elapsed_ns),
                 .to_ns = sample->elapsed_ns,
         };
-        queue_append(queue, change);
-        if (quota->last)
-                quota->last->next_sample = change;
-        else
-                quota->first = change;
-        quota->last = change;
-        quota->bytes += change->bytes;
-        quota->n_changes++;
-
-        while (quota->bytes > queue->sample_bytes_max) {
-                Change *oldest = quota_oldest_unpinned(quota);
-                if (!oldest || oldest == change)
-                        break;
-                queue_drop_sample(queue, quota, oldest);
-        }
+        queue_record(queue, change);
         return 0;
 }
 
-Change *queue_pin(Queue *queue, uint64_t max_bytes) {
+int queue_push_event(Queue *queue, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
+                     const char *detail) {
+        Change *change = queue_append_of_run(queue, CHANGE_EVENT, run, at_ns, detail, strlen(detail) + 1);
+        if (!change)
+                return -ENOMEM;
+        change->event.elapsed_ns = elapsed_ns;
+        change->event.kind = kind;
+        queue_record(queue, change);
+        return 0;
+}
+
+static Change *quota_waiting_errno(const Quota *quota, int errnum) {
+        for (Change *change = quota->errnos.first; change; change = change->next_of_run)
+                if (!change->pinned && change->errnum.errnum == errnum)
+                        return change;
+        return NULL;
+}
+
+int queue_push_errno(Queue *queue, uint32_t run, const EngineErrno *errnum) {
+        Quota *quota = queue_quota(queue, run);
+        Change *change = quota ? quota_waiting_errno(quota, errnum->errnum) : NULL;
+
+        if (!change) {
+                change = queue_append_of_run(queue, CHANGE_ERRNO, run, errnum->last_at_ns, NULL, 0);
+                if (!change)
+                        return -ENOMEM;
+                chain_append(&change->quota->errnos, change);
+        }
+        change->errnum = *errnum;
+        return 0;
+}
+
+uint64_t queue_settled(const Queue *queue) {
+        return queue->first ? queue->first->position - 1 : queue->n_pushed;
+}
+
+Change *queue_pin(Queue *queue, uint64_t max_bytes, size_t *ret_n) {
         uint64_t bytes = 0;
 
         for (Change *change = queue->first; change; change = change->next) {
@@ -298,20 +359,19 @@ Change *queue_pin(Queue *queue, uint64_t max_bytes) {
                 if (change->kind == CHANGE_GAP && change->quota->gap == change)
                         change->quota->gap = NULL;
         }
+        *ret_n = queue->n_pinned;
         return queue->first;
 }
 
-Change *change_next_pinned(Change *change) {
-        return change->next && change->next->pinned ? change->next : NULL;
+Change *change_next(const Change *change) {
+        return change->next;
 }
 
 static void queue_remove(Queue *queue, Change *change) {
         Quota *quota = change->quota;
 
-        if (change->kind == CHANGE_SAMPLE)
+        if (quota)
                 quota_remove(quota, change);
-        else if (quota && quota->gap == change)
-                quota->gap = NULL;
         queue_unlink(queue, change);
         free(change);
         if (quota) {
@@ -343,14 +403,23 @@ uint32_t change_run(const Change *change) {
         return change->run;
 }
 
+bool change_ends_run(const Change *change) {
+        return change->kind == CHANGE_RUN_STATE && run_state_is_final(change->run_state);
+}
+
 static int gap_write(const Change *change, Store *store, Error *error) {
         const GapFacts *gap = &change->gap;
-        char detail[256], from[TIME_SPAN_MAX], to[TIME_SPAN_MAX];
+        char detail[256], from[TIME_SPAN_MAX], to[TIME_SPAN_MAX], samples[128] = "", events[32] = "";
 
-        snprintf(detail, sizeof(detail),
-                 "samples %" PRIu64 " to %" PRIu64 " (%s to %s) are lost: the database was not writable for too long",
-                 gap->first_seq, gap->last_seq, time_format_span(gap->from_ns, from), time_format_span(gap->to_ns, to));
-        return store_insert_event(store, change->run, change->at_ns, gap->to_ns, EVENT_DATABASE, detail, error);
+        if (gap->has_samples)
+                snprintf(samples, sizeof(samples), "samples %" PRIu64 " to %" PRIu64 " (%s to %s)", gap->first.seq,
+                         gap->last.seq, time_format_span(gap->first.from_ns, from),
+                         time_format_span(gap->last.to_ns, to));
+        if (gap->n_events > 0)
+                snprintf(events, sizeof(events), "%" PRIu64 " events", gap->n_events);
+        snprintf(detail, sizeof(detail), "%s%s%s are lost: the database was not writable for too long", samples,
+                 gap->has_samples && gap->n_events > 0 ? " and " : "", events);
+        return store_insert_event(store, change->run, change->at_ns, gap->last.to_ns, EVENT_DATABASE, detail, error);
 }
 
 int change_write(const Change *change, Store *store, Sample *scratch, Error *error) {

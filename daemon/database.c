@@ -36,7 +36,7 @@ typedef enum RequestState {
         REQUEST_ABANDONED, /* taken, but the handler was told that the database does not answer */
 } RequestState;
 
-/* Somebody in the loop waits: for new runs (n > 0), or until `ticket` changes are settled. */
+/* Somebody in the loop waits: for new runs (n > 0), or until all is settled up to position `ticket`. */
 typedef struct Request {
         struct Request *next;
         RequestState state;
@@ -110,36 +110,43 @@ static bool error_may_pass(int r, const Error *error) {
         }
 }
 
-/* All pinned changes in one transaction. On failure *ret_culprit is the change that did it, if one did. */
-static int database_write_batch(Database *database, Change *first, Change **ret_culprit, Error *error) {
+/* n pinned changes in one transaction. On failure *ret_culprit is the change that did it, if one did. */
+static int database_write_batch(Database *database, Change *first, size_t n, Change **ret_culprit, Error *error) {
+        Change *change = first;
+        bool ends_run = false;
+
         *ret_culprit = NULL;
 
         int r = store_begin(database->store, error);
         if (r < 0)
                 return r;
 
-        for (Change *change = first; change; change = change_next_pinned(change)) {
+        for (size_t i = 0; i < n && r >= 0; i++) {
+                change = i > 0 ? change_next(change) : first;
+                ends_run = ends_run || change_ends_run(change);
                 r = change_write(change, database->store, database->scratch, error);
-                if (r < 0) {
-                        *ret_culprit = change;
-                        break;
-                }
         }
+        if (r < 0)
+                *ret_culprit = change;
 
         if (r >= 0)
                 r = store_commit(database->store, error);
         if (r < 0)
                 store_rollback(database->store);
+        else if (ends_run)
+                store_checkpoint(database->store); /* before it is told: from then on people copy the file */
         return r;
 }
 
 /* Enters and leaves with the lock held. */
 static void database_write_changes(Database *database) {
         _cleanup_error_ Error error = ERROR_INIT;
-        Change *first = queue_pin(&database->queue, BATCH_BYTES), *culprit;
+        Change *culprit;
+        size_t n;
+        Change *first = queue_pin(&database->queue, BATCH_BYTES, &n);
 
         pthread_mutex_unlock(&database->lock);
-        int r = database_write_batch(database, first, &culprit, &error);
+        int r = database_write_batch(database, first, n, &culprit, &error);
         pthread_mutex_lock(&database->lock);
 
         if (r >= 0) {
@@ -251,13 +258,18 @@ static void *database_thread(void *userdata) {
                 if (insert)
                         database_answer(database, insert);
                 else if (time_monotonic_ns() >= write_at) {
-                        uint64_t n_settled = database->queue.n_settled;
+                        uint64_t settled = queue_settled(&database->queue);
                         database->gather_until_ns = time_monotonic_ns() + GATHER_NS;
                         database_write_changes(database);
-                        if (database->queue.n_settled != n_settled)
+                        if (queue_settled(&database->queue) != settled)
                                 database_wake_loop(database);
                 } else
                         database_wait(database, write_at);
+        }
+        if (!database->queue.first) {
+                pthread_mutex_unlock(&database->lock);
+                store_checkpoint(database->store);
+                pthread_mutex_lock(&database->lock);
         }
         database->ended = true;
         pthread_cond_broadcast(&database->end);
@@ -272,7 +284,7 @@ static bool request_is_due(const Database *database, const Request *request, uin
                 return true;
         if (request->n > 0)
                 return request->state == REQUEST_DONE;
-        return database->queue.n_settled >= request->ticket;
+        return queue_settled(&database->queue) >= request->ticket;
 }
 
 /* Takes the first request out of the list that is due (or, abandoned, need not be kept any more). */
@@ -435,7 +447,7 @@ int database_when_written(Database *database, DatabaseWrittenHandler handler, vo
         pthread_mutex_lock(&database->lock);
         request->ticket = database->queue.n_pushed;
         database->gather_until_ns = 0; /* somebody waits */
-        if (database->queue.n_settled >= request->ticket)
+        if (queue_settled(&database->queue) >= request->ticket)
                 database_wake_loop(database);
         database_add_request(database, request);
         pthread_mutex_unlock(&database->lock);

@@ -7,6 +7,9 @@
  * once a second while there is something. If the database cannot be written (its disk is full, hung, locked),
  * what has come waits in memory, in order, is tried again every second, and the state says so.
  *
+ * When a run has come to its end, and at the end of all, what is in the WAL is moved into the file itself as far as
+ * no reader is in the way: who copies only that has all of it.
+ *
  * All functions are for the event loop's thread; all handlers are called from the event loop.
  */
 
@@ -16,7 +19,7 @@
 
 typedef struct Database Database;
 
-/* Encoded samples of one run that may wait; beyond it the oldest go, and an event marks the gap. */
+/* Samples (encoded) and events of one run that may wait; beyond it the oldest go, and an event marks the gap. */
 #define DATABASE_WAITING_BYTES_MAX (64U * 1024U * 1024U)
 
 typedef struct DatabaseStatus {

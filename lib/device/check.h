@@ -53,8 +53,8 @@ void reasons_clear(Reasons *reasons);
  * Adds what can be told without opening the device: zoned, read-only, mounts (of it,
  * of its partitions, and of the disk if it is a partition), swap, holders, loop backing,
  * openers and lock holders (plateau's own workers told as such, each once) other than ignore_pid (0: none; threads of
- * one process count as that process). Openers and lock holders are told if they are seen twice a second apart, since udev
- * looks at devices in passing; so this takes a second if there are any.
+ * one process count as that process). Openers and lock holders are told if they are seen twice a second apart, since
+ * udev looks at devices in passing; so this takes a second if there are any.
  */
 int device_check_usage(const DeviceInfo *info, pid_t ignore_pid, Reasons *reasons, Error *error);
 

@@ -36,7 +36,7 @@ int store_service_lock(const char *path, Error *error) {
         struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
         if (fcntl(fd, F_OFD_SETLK, &lock) < 0) {
                 if (errno == EAGAIN || errno == EACCES)
-                        return error_set(error, ERROR_UNREACHABLE, EBUSY, "another plateaud works with %s", path);
+                        return error_set(error, ERROR_FAILED, EBUSY, "another plateaud works with %s", path);
                 return error_set(error, ERROR_UNREACHABLE, errno, "cannot lock %s: %m", name);
         }
 

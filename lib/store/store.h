@@ -42,8 +42,9 @@ DEFINE_CLEANUP(Store *, store_close)
 
 /*
  * The writing service holds a lock beside the file (PATH-lock, OFD lock) while it lives, whatever way it ends. A run
- * that the file calls active while nobody holds the lock was interrupted. store_service_lock() is -EBUSY if another
- * holds it, and returns the fd to keep. store_service_is_alive() takes no lock and writes nothing.
+ * that the file calls active while nobody holds the lock was interrupted. store_service_lock() is -EBUSY and
+ * ERROR_FAILED if another holds it, and returns the fd to keep. store_service_is_alive() takes no lock and writes
+ * nothing.
  */
 int store_service_lock(const char *path, Error *error);
 bool store_service_is_alive(const char *path);
@@ -55,6 +56,12 @@ bool store_service_is_alive(const char *path);
 int store_begin(Store *store, Error *error);
 int store_commit(Store *store, Error *error);
 void store_rollback(Store *store);
+
+/*
+ * Outside of a transaction: moves what is in the WAL into the file itself, as far as no reader needs it there. What
+ * stays, or cannot be moved, is not lost. The WAL file is kept.
+ */
+void store_checkpoint(Store *store);
 
 /* A new run, in state queued, with its phases (pending). */
 typedef struct StoreNewRun {

@@ -97,6 +97,10 @@ void store_rollback(Store *store) {
                 sqlite3_exec(store->db, "ROLLBACK", NULL, NULL, NULL);
 }
 
+void store_checkpoint(Store *store) {
+        (void) sqlite3_wal_checkpoint_v2(store->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+}
+
 static void bind_device(Binder *b, const DeviceInfo *device) {
         bind_text(b, device->path);
         bind_text(b, device->name);

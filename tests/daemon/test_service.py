@@ -67,7 +67,7 @@ def test_two_on_one_directory_are_refused(own_service):
     with PrivateBus() as bus:
         done = run_plateaud(own_service, "--bus", "session", "--state-directory", str(own_service.state),
                             env={"DBUS_SESSION_BUS_ADDRESS": bus.address})  # fmt: skip
-    assert done.returncode != 0
+    assert done.returncode == 8
     assert "another plateaud" in done.stderr
     assert Service(own_service).get(ROOT, MANAGER, "Version")
 

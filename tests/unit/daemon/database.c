@@ -280,6 +280,45 @@ START_TEST(test_active_runs_are_interrupted_at_the_beginning) {
 }
 END_TEST
 
+/* The state of a run in a copy of the one file, as people make it with cp. */
+static RunState state_in_copy(uint32_t id) {
+        char copy[128], command[320];
+        _cleanup_store_ Store *store = NULL;
+        StoreRun run = {};
+
+        snprintf(copy, sizeof(copy), "%s-copy", fixture.scratch.path);
+        snprintf(command, sizeof(command), "cp '%s' '%s'", fixture.scratch.path, copy);
+        ck_assert_int_eq(system(command), 0);
+        int r = store_open_reader(&store, copy, NULL);
+        if (r >= 0)
+                r = store_get_run(store, id, &run, NULL);
+        RunState state = r >= 0 ? run.state : RUN_QUEUED;
+        store_run_clear(&run);
+        unlink(copy);
+        return state;
+}
+
+START_TEST(test_file_alone_tells_of_a_run_that_has_ended) {
+        uint32_t run = insert_one();
+
+        ck_assert_int_eq(database_set_run_state(fixture.database, run, RUN_DONE, 2), 0);
+        await_written();
+        ck_assert_int_eq(state_in_copy(run), RUN_DONE);
+}
+END_TEST
+
+START_TEST(test_file_alone_tells_all_after_a_shutdown_beside_a_reader) {
+        uint32_t run = insert_one();
+        Store *reader;
+
+        ck_assert_int_eq(store_open_reader(&reader, fixture.scratch.path, NULL), 0);
+        ck_assert_int_eq(database_set_run_state(fixture.database, run, RUN_INTERRUPTED, 2), 0);
+        ck_assert_int_eq(database_shutdown(fixture.database, 30 * NSEC_PER_SEC), 0);
+        ck_assert_int_eq(state_in_copy(run), RUN_INTERRUPTED);
+        store_close(reader);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("daemon/database");
         TCase *tcase = tcase_create("database");
@@ -296,6 +335,8 @@ static Suite *make_suite(void) {
         tcase_add_test(tcase, test_shutdown_writes_what_waits);
         tcase_add_test(tcase, test_shutdown_of_a_blocked_database_ends);
         tcase_add_test(tcase, test_active_runs_are_interrupted_at_the_beginning);
+        tcase_add_test(tcase, test_file_alone_tells_of_a_run_that_has_ended);
+        tcase_add_test(tcase, test_file_alone_tells_all_after_a_shutdown_beside_a_reader);
         suite_add_tcase(suite, tcase);
         return suite;
 }
