@@ -473,8 +473,11 @@ int slice_start(Slice *s, const PhasePlan *phase) {
         atomic_store_explicit(&s->clock, CLOCK_STANDS, memory_order_relaxed);
         clock_go(s, now);
         set_state(s, ENGINE_RUNNING);
-        atomic_fetch_add_explicit(&s->n_started, 1, memory_order_relaxed);
-        give_command(s, COMMAND_RUN);
+
+        /* In this order: a thread that sees the new phase must not find the last one's stop. */
+        atomic_store_explicit(&s->command, COMMAND_RUN, memory_order_release);
+        atomic_fetch_add_explicit(&s->n_started, 1, memory_order_release);
+        event_raise(s->wake_fd);
         return 0;
 }
 
