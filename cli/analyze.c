@@ -272,7 +272,7 @@ static int print_regimes(const Analysis *a) {
                 snprintf(slope, sizeof(slope), "%+.1f", regime->slope_percent_per_hour);
                 r = table_add_row(table, cells);
         }
-        return r < 0 ? r : table_print(table, stdout);
+        return r < 0 ? r : output_table(table);
 }
 
 static void print_snia(const SniaResult *snia) {
@@ -343,6 +343,7 @@ const Verb verb_analyze = {
                        "time; pauses and outages, and the 30 s after them, are left out.",
         .n_words_min = 1,
         .n_words_max = 1,
+        .uses_database = true,
         .options = (const Option[]) {
                 { .name = "phase", .argument = "P", .help = "this phase: its name, or its number from 0" },
                 {},

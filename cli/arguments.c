@@ -50,6 +50,19 @@ static const Option *option_by_letter(const Option *const *tables, char letter) 
         return NULL;
 }
 
+/* The one name that begins with `wrong`, or NULL. */
+static const char *only_continuation(const char *wrong, const char *const *names, size_t n) {
+        const char *found = NULL;
+
+        for (size_t i = 0; *wrong && i < n; i++)
+                if (strncmp(names[i], wrong, strlen(wrong)) == 0) {
+                        if (found)
+                                return NULL;
+                        found = names[i];
+                }
+        return found;
+}
+
 static int unknown_option(const Option *const *tables, const char *name, size_t length, Error *error) {
         const char *names[N_NAMES_MAX], *nearest;
         _cleanup_free_ char *wrong = NULL;
@@ -63,7 +76,7 @@ static int unknown_option(const Option *const *tables, const char *name, size_t 
                 for (const Option *option = *tables; option->name && n < N_NAMES_MAX; option++)
                         names[n++] = option->name;
 
-        nearest = nearest_word(wrong, names, n);
+        nearest = only_continuation(wrong, names, n) ?: nearest_word(wrong, names, n);
         if (nearest)
                 return error_set(error, ERROR_USAGE, EINVAL, "unknown option --%s; did you mean --%s?", wrong, nearest);
         return error_set(error, ERROR_USAGE, EINVAL, "unknown option --%s; --help lists the options", wrong);

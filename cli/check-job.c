@@ -59,6 +59,21 @@ static uint64_t block_bytes(const PhasePlan *phase) {
         return phase->block_bytes[rw_mode_writes(phase->rw) ? DIRECTION_WRITE : DIRECTION_READ];
 }
 
+#define BLOCKS_MAX (2 * TEXT_SIZE_MAX + 8)
+
+/* "4 KiB", or both where reads and writes differ: "4 KiB r, 8 KiB w". */
+static const char *format_blocks(const PhasePlan *phase, char buf[static BLOCKS_MAX]) {
+        uint64_t read_bytes = phase->block_bytes[DIRECTION_READ], write_bytes = phase->block_bytes[DIRECTION_WRITE];
+        char read[TEXT_SIZE_MAX], write[TEXT_SIZE_MAX];
+        bool mixed = phase->read_percent > 0 && phase->read_percent < 100;
+
+        if (!mixed || read_bytes == write_bytes)
+                return text_format_size(block_bytes(phase), buf);
+        snprintf(buf, BLOCKS_MAX, "%s r, %s w", text_format_size(read_bytes, read),
+                 text_format_size(write_bytes, write));
+        return buf;
+}
+
 static json_object *phase_json(const Job *job, const PhasePlan *phase) {
         json_object *o = json_object_new_object();
 
@@ -69,6 +84,8 @@ static json_object *phase_json(const Job *job, const PhasePlan *phase) {
         json_add_string(o, "action", phase_action_name(phase->action));
         json_add_string(o, "rw", rw_mode_name(phase->rw));
         json_add_u64(o, "bs", block_bytes(phase));
+        json_add_u64(o, "read_bs", phase->block_bytes[DIRECTION_READ]);
+        json_add_u64(o, "write_bs", phase->block_bytes[DIRECTION_WRITE]);
         json_add_u64(o, "iodepth", phase->iodepth);
         json_add_u64(o, "numjobs", phase->numjobs);
         json_add_u64(o, "read_percent", phase->read_percent);
@@ -136,14 +153,13 @@ static int check_json(Cli *cli, const Job *job, const Plan *plan, bool has_size)
 }
 
 static int add_row(Table *table, const Job *job, const PhasePlan *phase) {
-        char index[16], bs[TEXT_SIZE_MAX], depth[16], numjobs[16], time[TIME_SPAN_MAX], volume[TEXT_SIZE_MAX];
+        char index[16], bs[BLOCKS_MAX], depth[16], numjobs[16], time[TIME_SPAN_MAX], volume[TEXT_SIZE_MAX];
 
         snprintf(index, sizeof(index), "%u", phase->index);
         snprintf(depth, sizeof(depth), "%" PRIu32, phase->iodepth);
         snprintf(numjobs, sizeof(numjobs), "%" PRIu32, phase->numjobs);
         const char *cells[] = {
-                index, job->phases[phase->index].name, rw_mode_name(phase->rw), text_format_size(block_bytes(phase),
-                                                                                                 bs), depth,
+                index, job->phases[phase->index].name, rw_mode_name(phase->rw), format_blocks(phase, bs), depth,
                 numjobs, phase->has_planned_time ? time_format_span(phase->planned_ns, time) : NULL,
                 phase->has_planned_bytes ? text_format_size(phase->planned_write_bytes, volume) : NULL,
         };
@@ -152,30 +168,54 @@ static int add_row(Table *table, const Job *job, const PhasePlan *phase) {
 
 static int print_phases(const Job *job, const Plan *plan) {
         static const TableColumn columns[] = {
-                { "PHASE", .right = true }, { "NAME" }, { "RW" }, { "BS", .right = true }, { "IODEPTH", .right = true },
-                { "NUMJOBS", .right = true }, { "AT MOST", .right = true }, { "WRITES", .right = true },
+                { "PHASE", .right = true }, { "NAME", .truncate = true }, { "RW" }, { "BS", .right = true },
+                { "IODEPTH", .right = true }, { "NUMJOBS", .right = true }, { "AT MOST", .right = true }, { "WRITES", .right = true },
         };
         _cleanup_(table_freep) Table *table = NULL;
 
         int r = table_new(&table, columns, ELEMENTSOF(columns));
         for (size_t i = 0; r >= 0 && i < plan->n_phases; i++)
                 r = add_row(table, job, &plan->phases[i]);
-        return r < 0 ? r : table_print(table, stdout);
+        return r < 0 ? r : output_table(table);
 }
 
-static void print_totals(const Plan *plan, bool has_size) {
+/* Of the phases that no amount of I/O ends: it takes that long in any case. */
+static uint64_t least_time(const Plan *plan) {
+        uint64_t total_ns = 0;
+
+        for (size_t i = 0; i < plan->n_phases; i++) {
+                const PhasePlan *phase = &plan->phases[i];
+
+                if (phase->limit_bytes == UINT64_MAX && __builtin_add_overflow(total_ns, phase->planned_ns, &total_ns))
+                        return UINT64_MAX;
+        }
+        return total_ns;
+}
+
+/* Whether a phase writes until its time is over: no size tells then how much that will be. */
+static bool writes_by_time(const Plan *plan) {
+        for (size_t i = 0; i < plan->n_phases; i++)
+                if (plan->phases[i].limit_bytes == UINT64_MAX && plan->phases[i].read_percent < 100)
+                        return true;
+        return false;
+}
+
+static void print_totals(const Plan *plan) {
         char time[TIME_SPAN_MAX], volume[TEXT_SIZE_MAX];
         uint64_t ns, bytes;
 
         if (plan_total_time(plan, &ns))
                 printf("\nIt takes at most %s.", time_format_span(ns, time));
+        else if (least_time(plan) > 0)
+                printf("\nIt takes at least %s; how long in all depends on the speed of the device.",
+                       time_format_span(least_time(plan), time));
         else
                 printf("\nHow long it takes depends on the speed of the device.");
         if (plan_total_write_bytes(plan, &bytes))
                 printf(" It writes at most %s.\n", text_format_size(bytes, volume));
         else
                 printf(" How much it writes depends on the device%s.\n",
-                       has_size ? "'s speed" : "; --size tells for one");
+                       writes_by_time(plan) ? "'s speed" : "; --size tells for one");
 }
 
 static void print_notices(char **notices, size_t n) {
@@ -201,7 +241,7 @@ static int check_text(const Job *job, const Plan *plan, bool has_size) {
         int r = print_phases(job, plan);
         if (r < 0)
                 return r;
-        print_totals(plan, has_size);
+        print_totals(plan);
         print_expectations(&job->expectations);
         print_notices(job->notices, job->n_notices);
         if (has_size)

@@ -28,17 +28,22 @@ typedef struct Verb {
         const char *words;       /* usage after the name: "RUN [--every S]" */
         const char *description; /* for --help: a paragraph on one line */
         size_t n_words_min, n_words_max;
+        bool uses_database, uses_bus; /* what of the common options concerns it */
         const Option *options;
         int (*run)(Cli *cli, const Arguments *arguments, Error *error);
 } Verb;
 
 extern const Verb verb_analyze, verb_check_job, verb_compare, verb_devices, verb_export,
+        verb_help,
         verb_import, verb_list, verb_pause, verb_plot,
         verb_resume, verb_samples, verb_show, verb_start, verb_stop, verb_verdict, verb_watch;
 
 /* In the order of help; NULL-terminated. */
 extern const Verb *const verbs[];
 extern const Option global_options[];
+
+/* Whether an option that all verbs take has a meaning for this one. */
+bool verb_uses(const Verb *verb, const Option *global_option);
 
 const Verb *verb_find(const char *name);
 

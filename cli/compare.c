@@ -300,7 +300,7 @@ static int print_levels(const ComparedRuns *runs) {
         int r = table_new(&table, columns, ELEMENTSOF(columns));
         for (size_t i = 0; r >= 0 && i < runs->n; i++)
                 r = add_levels(table, &runs->items[i], &runs->items[0]);
-        return r < 0 ? r : table_print(table, stdout);
+        return r < 0 ? r : output_table(table);
 }
 
 static int add_latencies(Table *table, const Compared *c) {
@@ -328,7 +328,7 @@ static int print_latencies(const ComparedRuns *runs) {
         int r = table_new(&table, columns, ELEMENTSOF(columns));
         for (size_t i = 0; r >= 0 && i < runs->n; i++)
                 r = add_latencies(table, &runs->items[i]);
-        return r < 0 ? r : table_print(table, stdout);
+        return r < 0 ? r : output_table(table);
 }
 
 static void print_outliers(const ComparedRuns *runs) {
@@ -389,6 +389,7 @@ const Verb verb_compare = {
                        "the others: off the median by more than 3 robust standard deviations and by more than 5 %.",
         .n_words_min = 2,
         .n_words_max = SIZE_MAX,
+        .uses_database = true,
         .options = (const Option[]) {
                 { .name = "phase", .argument = "P", .help = "this phase: its name, or its number from 0" },
                 {},

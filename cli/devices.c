@@ -106,7 +106,7 @@ static int devices_text(const Probes *probes) {
         for (size_t i = 0; r >= 0 && i < probes->n; i++)
                 if (probes->items[i].info)
                         r = add_row(table, &probes->items[i]);
-        return r < 0 ? r : table_print(table, stdout);
+        return r < 0 ? r : output_table(table);
 }
 
 /* One that was named must be there; of all, one may have gone meanwhile. */

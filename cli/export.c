@@ -129,7 +129,8 @@ static int open_export(const Cli *cli, const Arguments *arguments, Export *expor
         if (r >= 0)
                 r = store_get_phases(export->store, export->query.run, &export->phases.items, &export->phases.n, error);
         if (r >= 0)
-                r = query_phase(arguments, export->phases.items, export->phases.n, &export->query.phase, error);
+                r = query_phase(arguments, export->run.id, export->phases.items, export->phases.n,
+                                &export->query.phase, error);
         export->query.to_ns = UINT64_MAX;
         return r;
 }
@@ -175,6 +176,7 @@ const Verb verb_export = {
                        "exist yet.",
         .n_words_min = 1,
         .n_words_max = 1,
+        .uses_database = true,
         .options = (const Option[]) {
                 { .name = "format", .argument = "csv|json|fio", .help = "what to write" },
                 { .name = "output", .letter = 'o', .argument = "FILE|PREFIX",

@@ -39,6 +39,12 @@ static void print_options(FILE *f, const Option *options) {
                 print_option(f, options);
 }
 
+static void print_common_options(FILE *f, const Verb *verb) {
+        for (const Option *option = global_options; option->name; option++)
+                if (verb_uses(verb, option))
+                        print_option(f, option);
+}
+
 void help_print(FILE *f) {
         fputs("usage: plateau [OPTION...] VERB [ARGUMENT...]\n\n"
               "Finds out how fast a drive really is after hours of writing.\n\n"
@@ -47,9 +53,10 @@ void help_print(FILE *f) {
                 fprintf(f, "  %-10s  %s\n", verbs[i]->name, verbs[i]->summary);
         fputs("\nOptions, before or after the verb:\n", f);
         print_options(f, global_options);
-        fputs("\nRUN is a number, or 'last'. 'plateau VERB --help' explains a verb.\n"
-              "Exit status: 0 good; 1 run failed; 2 usage or bad job file; 3 refused for safety;\n"
-              "4 not permitted; 5 service or database not reachable; 6 no such run or device; 8 other.\n", f);
+        fputs("\nRUN is a number, or 'last'. 'plateau help VERB' explains a verb.\n"
+              "Exit status: 0 good; 1 run failed or was stopped, or the verdict is fail; 2 usage or\n"
+              "bad job file; 3 refused for safety; 4 not permitted; 5 service or database not\n"
+              "reachable; 6 no such run or device; 7 verdict inconclusive; 8 other; 130 Ctrl-C.\n", f);
 }
 
 void help_print_verb(FILE *f, const Verb *verb) {
@@ -57,8 +64,30 @@ void help_print_verb(FILE *f, const Verb *verb) {
         print_paragraph(f, verb->description);
         fputs("\nOptions:\n", f);
         print_options(f, verb->options);
-        print_options(f, global_options);
+        print_common_options(f, verb);
 }
+
+static int help_run(Cli *cli, const Arguments *arguments, Error *error) {
+        const Verb *verb = arguments->n_words > 0 ? verb_find(arguments->words[0]) : NULL;
+
+        if (verb)
+                help_print_verb(stdout, verb);
+        else if (arguments->n_words > 0)
+                return verb_unknown(arguments->words[0], error);
+        else
+                help_print(stdout);
+        return 0;
+}
+
+const Verb verb_help = {
+        .name = "help",
+        .summary = "explain a verb, or list them all",
+        .words = "[VERB]",
+        .description = "Explains a verb and its options, as VERB --help does.",
+        .n_words_max = 1,
+        .options = (const Option[]) { {} },
+        .run = help_run,
+};
 
 static void print_words(FILE *f, const Option *options) {
         for (; options->name; options++)
@@ -74,8 +103,10 @@ void help_print_completions(FILE *f, const char *name) {
         }
 
         const Verb *verb = verb_find(name);
-        if (verb) {
-                print_words(f, verb->options);
-                print_words(f, global_options);
-        }
+        if (!verb)
+                return;
+        print_words(f, verb->options);
+        for (const Option *option = global_options; option->name; option++)
+                if (verb_uses(verb, option))
+                        fprintf(f, "--%s\n", option->name);
 }

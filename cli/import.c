@@ -273,6 +273,7 @@ const Verb verb_import = {
                        "Needs no service, and creates the database if there is none.",
         .n_words_min = 1,
         .n_words_max = SIZE_MAX,
+        .uses_database = true,
         .options = (const Option[]) {
                 { .name = "format", .argument = "fio|csv", .help = "of the files; otherwise their first line tells" },
                 { .name = "name", .argument = "N", .help = "of the run; otherwise the first file's" },

@@ -39,7 +39,7 @@ static const StorePhase *find_phase(const QueryPhases *phases, int64_t index) {
 
 static int choose_phase(Judgement *j, const Arguments *arguments, Error *error) {
         int64_t index;
-        int r = query_phase(arguments, j->phases.items, j->phases.n, &index, error);
+        int r = query_phase(arguments, j->run.id, j->phases.items, j->phases.n, &index, error);
 
         if (r < 0)
                 return r;

@@ -10,6 +10,8 @@
 #include "util/text.h"
 #include "util/time.h"
 
+#define LABEL_COLUMNS_MAX 40
+
 typedef struct Runs {
         StoreRun *items;
         size_t n;
@@ -51,9 +53,11 @@ static int add_row(Table *table, const StoreRun *run) {
 
 static int list_text(const Runs *runs) {
         static const TableColumn columns[] = {
-                { "RUN", .right = true }, { "NAME", .truncate = true }, { "LABEL", .truncate = true }, { "STATE" },
-                { "DEVICE" }, { "MODEL", .truncate = true }, { "SERIAL", .truncate = true }, { "STARTED" },
-                { "ELAPSED", .right = true }, { "PLANNED", .right = true }, { "IOPS", .right = true },
+                { "RUN", .right = true }, { "NAME", .truncate = true },
+                { "LABEL", .truncate = true, .may_be_empty = true, .columns_max = LABEL_COLUMNS_MAX, .rank = 1 },
+                { "STATE" }, { "DEVICE", .rank = 2 }, { "MODEL", .truncate = true, .may_be_empty = true, .rank = 6 },
+                { "SERIAL", .truncate = true, .may_be_empty = true, .rank = 4 }, { "STARTED", .rank = 5 },
+                { "ELAPSED", .right = true }, { "PLANNED", .right = true, .rank = 3 }, { "IOPS", .right = true },
         };
         _cleanup_(table_freep) Table *table = NULL;
 
@@ -63,7 +67,7 @@ static int list_text(const Runs *runs) {
         int r = table_new(&table, columns, ELEMENTSOF(columns));
         for (size_t i = 0; r >= 0 && i < runs->n; i++)
                 r = add_row(table, &runs->items[i]);
-        return r < 0 ? r : table_print(table, stdout);
+        return r < 0 ? r : output_table(table);
 }
 
 static int list_run(Cli *cli, const Arguments *arguments, Error *error) {
@@ -84,7 +88,10 @@ const Verb verb_list = {
         .name = "list",
         .summary = "the runs, newest first",
         .words = "",
-        .description = "Lists the runs in the database, newest first. IOPS is that of the newest sample.",
+        .description = "Lists the runs in the database, newest first. IOPS is that of the newest sample while a run "
+                       "goes on, and its mean over all of its running time once it has ended. Where there is no room, "
+                       "columns are left out; --json has them all.",
+        .uses_database = true,
         .options = (const Option[]) { {} },
         .run = list_run,
 };

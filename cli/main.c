@@ -75,6 +75,8 @@ static int run_verb(Cli *cli, const Verb *verb, Arguments *arguments, char *cons
                 return r;
 
         const char *host = arguments_value(arguments, "host");
+        if (host && *host == '\0')
+                return error_set(error, ERROR_USAGE, EINVAL, "--host needs the name of a machine");
         return host ? remote_run(cli, host, verb, arguments, error) : verb->run(cli, arguments, error);
 }
 

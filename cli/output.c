@@ -35,19 +35,23 @@ static int write_json(FILE *f, json_object *value, const char *before, size_t cu
         return 0;
 }
 
-int output_array_begin(OutputArray *ret, Cli *cli, FILE *f, json_object *head, const char *name) {
+/* The head without its closing brace, and the array's name. */
+static int write_head(FILE *f, json_object *head, const char *before, const char *name) {
         _cleanup_json_ json_object *object = head;
 
         if (!object)
                 return -ENOMEM;
-        if (f == stdout)
-                cli->output_begun = true;
-        *ret = (OutputArray) { .f = f };
-
-        int r = write_json(f, object, "", 1);
+        int r = write_json(f, object, before, 1);
         if (r < 0)
                 return r;
         return fprintf(f, "%s\"%s\":[", json_object_object_length(object) > 0 ? "," : "", name) < 0 ? -EIO : 0;
+}
+
+int output_array_begin(OutputArray *ret, Cli *cli, FILE *f, json_object *head, const char *name) {
+        if (f == stdout)
+                cli->output_begun = true;
+        *ret = (OutputArray) { .f = f };
+        return write_head(f, head, "", name);
 }
 
 int output_array_add(OutputArray *array, json_object *element) {
@@ -62,6 +66,23 @@ int output_array_add(OutputArray *array, json_object *element) {
 
 int output_array_end(OutputArray *array) {
         return fputs("]}\n", array->f) < 0 ? -EIO : 0;
+}
+
+int output_array_next(OutputArray *array, const char *name) {
+        array->any = false;
+        return fprintf(array->f, "],\"%s\":[", name) < 0 ? -EIO : 0;
+}
+
+int output_array_enter(OutputArray *ret, OutputArray *outer, json_object *head, const char *name) {
+        const char *before = outer->any ? ",\n" : "\n";
+
+        outer->any = true;
+        *ret = (OutputArray) { .f = outer->f };
+        return write_head(outer->f, head, before, name);
+}
+
+int output_array_leave(OutputArray *array) {
+        return fputs("]}", array->f) < 0 ? -EIO : 0;
 }
 
 static int error_json(Cli *cli, const Error *error) {
@@ -117,18 +138,36 @@ int output_finish(int status) {
         return status_exit(ERROR_FAILED);
 }
 
-unsigned output_width(void) {
+static uint64_t columns_known(void) {
         struct winsize size = {};
-        uint64_t columns = 0;
+        uint64_t columns;
 
         if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-                columns = size.ws_col;
-        else {
-                const char *s = getenv("COLUMNS");
-                if (!s || parse_u64(s, &columns) < 0)
-                        columns = WIDTH_DEFAULT;
-        }
+                return size.ws_col;
+        const char *s = getenv("COLUMNS");
+        return s && parse_u64(s, &columns) == 0 ? columns : 0;
+}
+
+static unsigned bounded_columns(uint64_t columns) {
         return columns < WIDTH_MIN ? WIDTH_MIN : columns > WIDTH_MAX ? WIDTH_MAX : (unsigned) columns;
+}
+
+unsigned output_width(void) {
+        return bounded_columns(columns_known() ?: WIDTH_DEFAULT);
+}
+
+int output_table(const Table *table) {
+        uint64_t columns = columns_known();
+
+        if (columns == 0 && isatty(STDOUT_FILENO))
+                columns = WIDTH_DEFAULT;
+        return table_print(table, stdout, columns > 0 ? bounded_columns(columns) : 0, !output_is_utf8());
+}
+
+unsigned output_rows(void) {
+        struct winsize size = {};
+
+        return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
 }
 
 bool output_is_utf8(void) {

@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "render/json.h"
+#include "render/table.h"
 
 /* Prints the document on stdout. 0, or -EIO; whoever ends the program says why (output_finish()). */
 int output_json(Cli *cli, json_object *document, bool one_line);
@@ -24,6 +25,13 @@ int output_array_begin(OutputArray *ret, Cli *cli, FILE *f, json_object *head, c
 int output_array_add(OutputArray *array, json_object *element); /* takes element over; NULL: no memory */
 int output_array_end(OutputArray *array);
 
+/* Ends the array, and begins another as the next member of the document. */
+int output_array_next(OutputArray *array, const char *name);
+
+/* An element of `outer` that itself is such a document: until its output_array_leave() `outer` rests. */
+int output_array_enter(OutputArray *ret, OutputArray *outer, json_object *head, const char *name);
+int output_array_leave(OutputArray *array);
+
 /* The error, as text on stderr or as a document on stdout; returns the exit status. */
 int output_error(Cli *cli, const Error *error);
 
@@ -38,6 +46,12 @@ int output_finish(int status);
 
 /* Columns of the terminal on stdout, or COLUMNS, or 80. */
 unsigned output_width(void);
+
+/* Prints it on stdout, as wide as the terminal or COLUMNS allows; where neither is, at its full width. */
+int output_table(const Table *table);
+
+/* Rows of the terminal on stdout; 0: it is none. */
+unsigned output_rows(void);
 
 /* The locale's encoding is UTF-8. */
 bool output_is_utf8(void);

@@ -21,6 +21,7 @@ const Verb verb_pause = {
                        "time.",
         .n_words_min = 1,
         .n_words_max = 1,
+        .uses_bus = true,
         .options = (const Option[]) { {} },
         .run = pause_run,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "metric.h"
@@ -10,12 +11,14 @@
 #include "util/macro.h"
 #include "util/text.h"
 
+#define PLOT_ROWS_MAX 40U
+
 /* One run's curve. */
 typedef struct Curve {
         const Metric *metric;
         StoreRun run;
         QueryPhases phases;
-        int64_t phase; /* index, or -1: all */
+        StoreSampleQuery query;
         size_t n, n_allocated;
         double *from_s, *to_s, *value;
         char *label;
@@ -54,14 +57,21 @@ static int grow(Curve *c) {
         return 0;
 }
 
+static double begin_s(const Sample *sample) {
+        return (double) (sample->elapsed_ns - MIN(sample->elapsed_ns, sample->duration_ns)) / (double) NSEC_PER_SEC;
+}
+
+static double end_s(const Sample *sample) {
+        return (double) sample->elapsed_ns / (double) NSEC_PER_SEC;
+}
+
 static int on_sample(const Sample *sample, const StoreLatency *latency, void *userdata) {
         Curve *c = userdata;
 
         if (c->n == c->n_allocated && grow(c) < 0)
                 return -ENOMEM;
-        c->from_s[c->n] = (double) (sample->elapsed_ns - MIN(sample->elapsed_ns,
-                                                             sample->duration_ns)) / (double) NSEC_PER_SEC;
-        c->to_s[c->n] = (double) sample->elapsed_ns / (double) NSEC_PER_SEC;
+        c->from_s[c->n] = begin_s(sample);
+        c->to_s[c->n] = end_s(sample);
         c->value[c->n] = c->metric->value(sample, latency);
         c->n++;
         return 0;
@@ -79,76 +89,89 @@ static int make_label(Curve *c) {
         return c->label ? 0 : -ENOMEM;
 }
 
-static int load_curve(Curve *c, Store *store, const Arguments *arguments, const char *which, Error *error) {
-        StoreSampleQuery query = {};
+/* All but its samples. */
+static int find_curve(Curve *c, Store *store, const Arguments *arguments, const char *which, Error *error) {
+        StoreSampleQuery *query = &c->query;
 
-        int r = query_span(arguments, "from", 0, &query.from_ns, error);
+        int r = query_range(arguments, &query->from_ns, &query->to_ns, error);
         if (r >= 0)
-                r = query_span(arguments, "to", UINT64_MAX, &query.to_ns, error);
+                r = store_find_run(store, which, &query->run, error);
         if (r >= 0)
-                r = store_find_run(store, which, &query.run, error);
+                r = store_get_run(store, query->run, &c->run, error);
         if (r >= 0)
-                r = store_get_run(store, query.run, &c->run, error);
+                r = store_get_phases(store, query->run, &c->phases.items, &c->phases.n, error);
         if (r >= 0)
-                r = store_get_phases(store, query.run, &c->phases.items, &c->phases.n, error);
-        if (r >= 0)
-                r = query_phase(arguments, c->phases.items, c->phases.n, &c->phase, error);
-        if (r >= 0)
-                r = make_label(c);
+                r = query_phase(arguments, query->run, c->phases.items, c->phases.n, &query->phase, error);
         if (r < 0)
                 return r;
 
-        query.phase = c->phase;
-        return store_each_sample(store, &query, on_sample, c, error);
+        /* What comes in while this goes on is left out, that all parts of a document tell the same. */
+        query->to_ns = MIN(query->to_ns, c->run.elapsed_ns);
+        return make_label(c);
 }
 
-static int add_curve_json(json_object *o, const Curve *c) {
-        json_object *points = json_object_new_array();
+typedef struct PointPrinter {
+        const Metric *metric;
+        OutputArray *array;
+} PointPrinter;
 
-        if (!points)
+static int on_point(const Sample *sample, const StoreLatency *latency, void *userdata) {
+        const PointPrinter *printer = userdata;
+        json_object *point = json_object_new_object();
+
+        if (!point)
                 return -ENOMEM;
+        json_add_double(point, "from_s", begin_s(sample));
+        json_add_double(point, "to_s", end_s(sample));
+        json_add_double(point, "value", printer->metric->value(sample, latency));
+        return output_array_add(printer->array, point);
+}
+
+static void add_run_json(json_object *o, const Curve *c) {
         json_add_u64(o, "run", c->run.id);
         json_add_string(o, "name", c->run.name);
         json_add_string(o, "label", c->run.label);
-        json_add(o, "points", points);
-        for (size_t i = 0; i < c->n; i++) {
-                json_object *point = json_object_new_object();
-
-                if (!point)
-                        return -ENOMEM;
-                json_add_double(point, "from_s", c->from_s[i]);
-                json_add_double(point, "to_s", c->to_s[i]);
-                json_add_double(point, "value", c->value[i]);
-                json_object_array_add(points, point);
-        }
-        return 0;
 }
 
-/* One run is told at the top of the document, several in a list. */
-static int plot_json(Cli *cli, const Metric *metric, const Curves *curves) {
-        _cleanup_json_ json_object *document = json_object_new_object();
-        int r = 0;
+static int print_points(const Curve *c, Store *store, OutputArray *array, Error *error) {
+        PointPrinter printer = { .metric = c->metric, .array = array };
 
-        if (!document)
+        return store_each_sample(store, &c->query, on_point, &printer, error);
+}
+
+static int print_run_json(const Curve *c, Store *store, OutputArray *runs, Error *error) {
+        json_object *head = json_object_new_object();
+        OutputArray points;
+
+        if (!head)
                 return -ENOMEM;
-        json_add_string(document, "metric", metric->name);
-        json_add_string(document, "unit", metric->unit);
-        if (curves->n == 1)
-                r = add_curve_json(document, &curves->items[0]);
-        else {
-                json_object *runs = json_object_new_array();
+        add_run_json(head, c);
+        int r = output_array_enter(&points, runs, head, "points");
+        if (r >= 0)
+                r = print_points(c, store, &points, error);
+        return r < 0 ? r : output_array_leave(&points);
+}
 
-                json_add(document, "runs", runs);
-                for (size_t i = 0; r >= 0 && i < curves->n; i++) {
-                        json_object *o = json_object_new_object();
+/* All runs in a list; one alone is also told at the top of the document. */
+static int plot_json(Cli *cli, Store *store, const Metric *metric, const Curves *curves, Error *error) {
+        json_object *head = json_object_new_object();
+        bool one = curves->n == 1;
+        OutputArray array;
 
-                        if (!runs || !o)
-                                return -ENOMEM;
-                        json_object_array_add(runs, o);
-                        r = add_curve_json(o, &curves->items[i]);
-                }
-        }
-        return r < 0 ? r : output_json(cli, document, true);
+        if (!head)
+                return -ENOMEM;
+        json_add_string(head, "metric", metric->name);
+        json_add_string(head, "unit", metric->unit);
+        if (one)
+                add_run_json(head, &curves->items[0]);
+        int r = output_array_begin(&array, cli, stdout, head, one ? "points" : "runs");
+        if (r >= 0 && one)
+                r = print_points(&curves->items[0], store, &array, error);
+        if (r >= 0 && one)
+                r = output_array_next(&array, "runs");
+        for (size_t i = 0; r >= 0 && i < curves->n; i++)
+                r = print_run_json(&curves->items[i], store, &array, error);
+        return r < 0 ? r : output_array_end(&array);
 }
 
 typedef struct Marks {
@@ -166,7 +189,7 @@ static void marks_clear(Marks *marks) {
 
 /* Where phases begin: for one run with several phases, all of them shown. */
 static int make_marks(Marks *marks, const Curve *c) {
-        if (c->phase >= 0 || c->phases.n < 2)
+        if (c->query.phase >= 0 || c->phases.n < 2)
                 return 0;
         marks->items = calloc(c->phases.n, sizeof(*marks->items));
         marks->texts = calloc(c->phases.n, sizeof(*marks->texts));
@@ -207,11 +230,53 @@ static char *make_title(const Metric *metric, const Curves *curves) {
         return text_escape(text);
 }
 
-static int plot_text(const Metric *metric, const Arguments *arguments, const Curves *curves, Error *error) {
+static bool has_value(const Curve *c) {
+        for (size_t i = 0; i < c->n; i++)
+                if (!isnan(c->value[i]))
+                        return true;
+        return false;
+}
+
+/* Samples that do not know this: no sensor, or nothing completed of which there would be a latency. */
+static int tell_missing(const Metric *metric, const Curves *curves) {
+        for (size_t i = 0; i < curves->n; i++) {
+                const Curve *c = &curves->items[i];
+
+                if (c->n > 0 && !has_value(c) &&
+                    printf("no %s was recorded in run %" PRIu32 "\n", metric->name, c->run.id) < 0)
+                        return -EIO;
+        }
+        return 0;
+}
+
+/* As high as the terminal allows beside title, legend, axis and marks, so that all of it stays in sight. */
+static unsigned plot_rows(size_t n_curves, size_t n_marks) {
+        unsigned rows = output_rows();
+        size_t others = 5 + (n_curves > 1 ? n_curves : 0) + MIN(n_marks, (size_t) 3);
+
+        if (rows == 0)
+                return 0;
+        return (unsigned) MIN(rows > others ? rows - others : 1, (size_t) PLOT_ROWS_MAX);
+}
+
+static int plot_text(Store *store, const Metric *metric, const Arguments *arguments, Curves *curves, Error *error) {
         _cleanup_(marks_clear) Marks marks = {};
         _cleanup_free_ PlotSeries *series = NULL;
         _cleanup_free_ char *title = NULL;
+        bool any = false, any_value = false;
         int r = 0;
+
+        for (size_t i = 0; r >= 0 && i < curves->n; i++) {
+                Curve *c = &curves->items[i];
+
+                r = store_each_sample(store, &c->query, on_sample, c, error);
+                any |= c->n > 0;
+                any_value |= has_value(c);
+        }
+        if (r >= 0)
+                r = tell_missing(metric, curves);
+        if (r < 0 || (any && !any_value))
+                return r;
 
         series = calloc(curves->n, sizeof(*series));
         title = make_title(metric, curves);
@@ -231,6 +296,7 @@ static int plot_text(const Metric *metric, const Arguments *arguments, const Cur
                 .title = title,
                 .unit = metric->unit,
                 .width = output_width(),
+                .height = plot_rows(curves->n, marks.n),
                 .log_scale = arguments_has(arguments, "log"),
                 .ascii = !output_is_utf8(),
                 .color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
@@ -257,12 +323,13 @@ static int plot_run(Cli *cli, const Arguments *arguments, Error *error) {
                 return -ENOMEM;
         for (size_t i = 0; i < arguments->n_words; i++) {
                 curves.items[curves.n++].metric = metric;
-                r = load_curve(&curves.items[i], store, arguments, arguments->words[i], error);
+                r = find_curve(&curves.items[i], store, arguments, arguments->words[i], error);
                 if (r < 0)
                         return r;
         }
 
-        r = cli->json ? plot_json(cli, metric, &curves) : plot_text(metric, arguments, &curves, error);
+        r = cli->json ? plot_json(cli, store, metric, &curves, error)
+                      : plot_text(store, metric, arguments, &curves, error);
         return r < 0 ? r : 0;
 }
 
@@ -277,6 +344,7 @@ const Verb verb_plot = {
                        "phases marked.",
         .n_words_min = 1,
         .n_words_max = SIZE_MAX,
+        .uses_database = true,
         .options = (const Option[]) {
                 { .name = "metric", .argument = "M", .help = "what to draw" },
                 { .name = "phase", .argument = "P", .help = "this phase only: its name, or its number from 0" },

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -76,8 +77,24 @@ int query_span(const Arguments *arguments, const char *name, uint64_t otherwise,
         return 0;
 }
 
-int query_phase(const Arguments *arguments, const StorePhase *phases, size_t n_phases, int64_t *ret_index,
-                Error *error) {
+int query_range(const Arguments *arguments, uint64_t *ret_from_ns, uint64_t *ret_to_ns, Error *error) {
+        uint64_t from_ns, to_ns;
+
+        int r = query_span(arguments, "from", 0, &from_ns, error);
+        if (r >= 0)
+                r = query_span(arguments, "to", UINT64_MAX, &to_ns, error);
+        if (r < 0)
+                return r;
+        if (from_ns > to_ns)
+                return error_set(error, ERROR_USAGE, EINVAL, "--from %s comes after --to %s",
+                                 arguments_value(arguments, "from"), arguments_value(arguments, "to"));
+        *ret_from_ns = from_ns;
+        *ret_to_ns = to_ns;
+        return 0;
+}
+
+int query_phase(const Arguments *arguments, uint32_t run, const StorePhase *phases, size_t n_phases,
+                int64_t *ret_index, Error *error) {
         const char *value = arguments_value(arguments, "phase");
         _cleanup_free_ const char **names = NULL;
         uint64_t index;
@@ -104,10 +121,10 @@ int query_phase(const Arguments *arguments, const StorePhase *phases, size_t n_p
 
         const char *nearest = nearest_word(value, names, n_phases);
         if (nearest)
-                return error_set(error, ERROR_USAGE, EINVAL, "no phase '%s' in this run; did you mean '%s'?", value,
-                                 nearest);
-        return error_set(error, ERROR_USAGE, EINVAL, "no phase '%s' in this run; 'plateau show' lists its %zu", value,
-                         n_phases);
+                return error_set(error, ERROR_USAGE, EINVAL, "no phase '%s' in run %" PRIu32 "; did you mean '%s'?",
+                                 value, run, nearest);
+        return error_set(error, ERROR_USAGE, EINVAL, "no phase '%s' in run %" PRIu32 "; 'plateau show' lists its %zu",
+                         value, run, n_phases);
 }
 
 double query_rate(uint64_t amount, uint64_t duration_ns) {

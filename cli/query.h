@@ -19,12 +19,15 @@ json_object *query_run_json(const StoreRun *run);
 /* --NAME as a span of running time in ns, or `otherwise` if it is not given. */
 int query_span(const Arguments *arguments, const char *name, uint64_t otherwise, uint64_t *ret_ns, Error *error);
 
+/* --from and --to, from 0 to UINT64_MAX without them; ERROR_USAGE if they are the wrong way round. */
+int query_range(const Arguments *arguments, uint64_t *ret_from_ns, uint64_t *ret_to_ns, Error *error);
+
 /*
  * --phase: the name of a phase, or its index from 0; *ret_index is -1 without the option. ERROR_USAGE with the nearest
  * name for an unknown one.
  */
-int query_phase(const Arguments *arguments, const StorePhase *phases, size_t n_phases, int64_t *ret_index,
-                Error *error);
+int query_phase(const Arguments *arguments, uint32_t run, const StorePhase *phases, size_t n_phases,
+                int64_t *ret_index, Error *error);
 
 /* What has been done per second of `duration_ns`; NaN for no time. */
 double query_rate(uint64_t amount, uint64_t duration_ns);

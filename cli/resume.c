@@ -20,6 +20,7 @@ const Verb verb_resume = {
         .description = "Goes on with a paused run where it was.",
         .n_words_min = 1,
         .n_words_max = 1,
+        .uses_bus = true,
         .options = (const Option[]) { {} },
         .run = resume_run,
 };

@@ -218,9 +218,7 @@ static int samples_run(Cli *cli, const Arguments *arguments, Error *error) {
         printer->cli = cli;
         printer->json = cli->json;
 
-        int r = query_span(arguments, "from", 0, &query.from_ns, error);
-        if (r >= 0)
-                r = query_span(arguments, "to", UINT64_MAX, &query.to_ns, error);
+        int r = query_range(arguments, &query.from_ns, &query.to_ns, error);
         if (r >= 0)
                 r = query_span(arguments, "every", 0, &printer->every_ns, error);
         if (r < 0)
@@ -252,6 +250,7 @@ const Verb verb_samples = {
                        "interval never spans two phases. Times are running time, outages and pauses left out.",
         .n_words_min = 1,
         .n_words_max = 1,
+        .uses_database = true,
         .options = (const Option[]) {
                 { .name = "from", .argument = "S", .help = "from this running time on (seconds, or 15m, 10h)" },
                 { .name = "to", .argument = "S", .help = "up to this running time" },

@@ -222,34 +222,72 @@ static const char *format_max(const StorePhase *phase, char *buf) {
         return phase->latency && histogram_max(phase->latency, &ns) == 0 ? output_format_latency(ns, buf) : NULL;
 }
 
+/* Where a phase reads and writes, both of a pair: "4 KiB r, 8 KiB w". */
+#define PAIR_MAX (2 * TEXT_SIZE_MAX + 8)
+
+static bool is_mixed(const StorePhase *phase) {
+        return phase->ios[DIRECTION_READ] > 0 && phase->ios[DIRECTION_WRITE] > 0;
+}
+
+static const char *format_bs(const StorePhase *phase, char buf[static PAIR_MAX]) {
+        char read[TEXT_SIZE_MAX], write[TEXT_SIZE_MAX];
+
+        text_format_size(phase->block_bytes[DIRECTION_READ], read);
+        text_format_size(phase->block_bytes[DIRECTION_WRITE], write);
+        if (!is_mixed(phase) || strcmp(read, write) == 0)
+                return text_format_size(phase_block_bytes(phase), buf);
+        snprintf(buf, PAIR_MAX, "%s r, %s w", read, write);
+        return buf;
+}
+
+static const char *format_moved(const StorePhase *phase, char buf[static PAIR_MAX]) {
+        char read[TEXT_SIZE_MAX], write[TEXT_SIZE_MAX];
+
+        if (!is_mixed(phase))
+                return text_format_size(sum(phase->bytes), buf);
+        snprintf(buf, PAIR_MAX, "%s r, %s w", text_format_size(phase->bytes[DIRECTION_READ], read),
+                 text_format_size(phase->bytes[DIRECTION_WRITE], write));
+        return buf;
+}
+
+static const char *format_iops(const StorePhase *phase, char buf[static PAIR_MAX]) {
+        char read[TEXT_SIZE_MAX], write[TEXT_SIZE_MAX];
+        uint64_t ns = phase->elapsed_ns;
+
+        if (ns == 0)
+                return NULL;
+        if (!is_mixed(phase))
+                return text_format_count(query_rate(sum(phase->ios), ns), buf);
+        snprintf(buf, PAIR_MAX, "%s r, %s w", text_format_count(query_rate(phase->ios[DIRECTION_READ], ns), read),
+                 text_format_count(query_rate(phase->ios[DIRECTION_WRITE], ns), write));
+        return buf;
+}
+
 static int add_phase(Table *table, const StorePhase *phase) {
-        char index[16], bs[TEXT_SIZE_MAX], outstanding[32], elapsed[TIME_SPAN_MAX], volume[TEXT_SIZE_MAX];
-        char iops[TEXT_SIZE_MAX], p50[OUTPUT_LATENCY_MAX], p99[OUTPUT_LATENCY_MAX], p999[OUTPUT_LATENCY_MAX];
+        char index[16], bs[PAIR_MAX], outstanding[32], elapsed[TIME_SPAN_MAX], volume[PAIR_MAX];
+        char iops[PAIR_MAX], p50[OUTPUT_LATENCY_MAX], p99[OUTPUT_LATENCY_MAX], p999[OUTPUT_LATENCY_MAX];
         char max[OUTPUT_LATENCY_MAX], errors[24];
-        double rate = query_rate(sum(phase->ios), phase->elapsed_ns);
 
         snprintf(index, sizeof(index), "%" PRIu32, phase->index);
         snprintf(outstanding, sizeof(outstanding), "%" PRIu32 "x%" PRIu32, phase->numjobs, phase->iodepth);
         snprintf(errors, sizeof(errors), "%" PRIu64, phase->errors);
         const char *cells[] = {
-                index, phase->name, rw_mode_name(phase->rw), text_format_size(phase_block_bytes(phase),
-                                                                              bs), outstanding,
+                index, phase->name, rw_mode_name(phase->rw), format_bs(phase, bs), outstanding,
                 phase_state_name(phase->state), time_format_span(phase->elapsed_ns, elapsed),
-                text_format_size(sum(phase->bytes), volume), isnan(rate) ? NULL : text_format_count(rate, iops),
-                format_percentile(phase, 0.5, p50), format_percentile(phase, 0.99, p99), format_percentile(phase, 0.999,
-                                                                                                           p999),
-                format_max(phase, max), errors,
+                format_moved(phase, volume), format_iops(phase, iops), format_percentile(phase, 0.5, p50),
+                format_percentile(phase, 0.99, p99), format_percentile(phase, 0.999, p999), format_max(phase, max),
+                errors,
         };
         return table_add_row(table, cells);
 }
 
 static int print_phases(const Shown *shown) {
         static const TableColumn columns[] = {
-                { "PHASE", .right = true }, { "NAME", .truncate = true }, { "RW" }, { "BS", .right = true },
-                { "JOBSxDEPTH", .right = true }, { "STATE" }, { "TIME", .right = true }, { "MOVED", .right = true },
-                { "IOPS", .right = true }, { "P50", .right = true }, { "P99", .right = true }, { "P99.9",
-                        .right = true },
-                { "MAX", .right = true }, { "ERRORS", .right = true },
+                { "PHASE", .right = true }, { "NAME", .truncate = true }, { "RW" },
+                { "BS", .right = true, .rank = 5 }, { "JOBSxDEPTH", .right = true, .rank = 6 }, { "STATE" },
+                { "TIME", .right = true }, { "MOVED", .right = true, .rank = 3 }, { "IOPS", .right = true },
+                { "P50", .right = true, .rank = 4 }, { "P99", .right = true, .rank = 1 },
+                { "P99.9", .right = true, .rank = 7 }, { "MAX", .right = true, .rank = 2 }, { "ERRORS", .right = true },
         };
         _cleanup_(table_freep) Table *table = NULL;
 
@@ -257,7 +295,7 @@ static int print_phases(const Shown *shown) {
         int r = table_new(&table, columns, ELEMENTSOF(columns));
         for (size_t i = 0; r >= 0 && i < shown->phases.n; i++)
                 r = add_phase(table, &shown->phases.items[i]);
-        return r < 0 ? r : table_print(table, stdout);
+        return r < 0 ? r : output_table(table);
 }
 
 static int print_events(const Shown *shown) {
@@ -277,7 +315,7 @@ static int print_events(const Shown *shown) {
 
                 r = table_add_row(table, cells);
         }
-        return r < 0 ? r : table_print(table, stdout);
+        return r < 0 ? r : output_table(table);
 }
 
 static int print_errors(const Shown *shown) {
@@ -300,7 +338,7 @@ static int print_errors(const Shown *shown) {
                 snprintf(offset, sizeof(offset), "%" PRIu64, e->first_offset);
                 r = table_add_row(table, cells);
         }
-        return r < 0 ? r : table_print(table, stdout);
+        return r < 0 ? r : output_table(table);
 }
 
 /* What a person wants to know first in the morning. */
@@ -356,6 +394,7 @@ const Verb verb_show = {
         .description = "Shows everything about a run but its samples.",
         .n_words_min = 1,
         .n_words_max = 1,
+        .uses_database = true,
         .options = (const Option[]) { {} },
         .run = show_run,
 };

@@ -235,6 +235,7 @@ const Verb verb_start = {
                        "runs alone.",
         .n_words_min = 1,
         .n_words_max = 1,
+        .uses_bus = true,
         .options = (const Option[]) {
                 { .name = "device", .argument = "DEV", .many = true, .help = "where to run it" },
                 { .name = "confirm", .argument = "SERIAL", .many = true, .help = "that this drive is meant" },

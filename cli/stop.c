@@ -20,6 +20,7 @@ const Verb verb_stop = {
                        "run stay in its state until it does, which is told and no error.",
         .n_words_min = 1,
         .n_words_max = 1,
+        .uses_bus = true,
         .options = (const Option[]) { {} },
         .run = stop_run,
 };

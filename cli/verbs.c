@@ -11,7 +11,7 @@
 const Verb *const verbs[] = {
         &verb_devices, &verb_check_job, &verb_start, &verb_list, &verb_show, &verb_watch,
         &verb_pause, &verb_resume, &verb_stop, &verb_samples, &verb_plot, &verb_analyze,
-        &verb_compare, &verb_verdict, &verb_import, &verb_export, NULL,
+        &verb_compare, &verb_verdict, &verb_import, &verb_export, &verb_help, NULL,
 };
 
 const Option global_options[] = {
@@ -20,9 +20,17 @@ const Option global_options[] = {
         { .name = "json", .help = "one JSON document instead of text" },
         { .name = "host", .letter = 'H', .argument = "[USER@]HOST", .help = "do it on another machine, over ssh" },
         { .name = "help", .letter = 'h', .help = "explain, and do nothing" },
-        { .name = "version", .help = "print the version" },
+        { .name = "version", .letter = 'V', .help = "print the version" },
         {},
 };
+
+bool verb_uses(const Verb *verb, const Option *option) {
+        if (strcmp(option->name, "db") == 0)
+                return verb->uses_database;
+        if (strcmp(option->name, "bus") == 0)
+                return verb->uses_bus;
+        return strcmp(option->name, "version") != 0;
+}
 
 const Verb *verb_find(const char *name) {
         for (size_t i = 0; verbs[i]; i++)

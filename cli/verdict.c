@@ -224,6 +224,7 @@ const Verb verb_verdict = {
                        "several runs the worst.",
         .n_words_min = 1,
         .n_words_max = SIZE_MAX,
+        .uses_database = true,
         .options = (const Option[]) {
                 { .name = "phase", .argument = "P", .help = "this phase: its name, or its number from 0" },
                 {},

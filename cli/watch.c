@@ -174,6 +174,7 @@ const Verb verb_watch = {
                        "ends or no service is there to go on with it. Piped, each refresh is a line; with --json, a "
                        "document on a line.",
         .n_words_max = 1,
+        .uses_database = true,
         .options = (const Option[]) { {} },
         .run = watch_run,
 };

@@ -2,7 +2,8 @@
 #pragma once
 
 /*
- * Tables for people, through libsmartcols: one list of columns drives heading, width and alignment. Cells are
+ * Tables for people, through libsmartcols: one list of columns drives heading, width and alignment, and what is left
+ * out first where there is no room. Cells are
  * escaped (text_escape), so hostile strings stay on their line.
  */
 
@@ -16,7 +17,10 @@ typedef struct Table Table;
 typedef struct TableColumn {
         const char *heading;
         bool right;    /* aligned */
-        bool truncate; /* may be cut when the terminal is too narrow */
+        bool truncate; /* may be cut where there is no room */
+        bool may_be_empty; /* left out if no row has anything in it */
+        unsigned rank;     /* where there is no room, the highest goes first; 0: stays */
+        unsigned columns_max; /* longer cells are cut anywhere; 0: never */
 } TableColumn;
 
 /* The columns are copied. -ENOMEM. */
@@ -28,7 +32,8 @@ DEFINE_CLEANUP(Table *, table_free)
 int table_add_row(Table *table, const char *const *cells);
 
 /*
- * Not wider than the terminal, if f is one; a table without rows prints nothing. -ENOMEM; -EIO (or -EPIPE, -ENOSPC)
- * if it could not be written.
+ * Not wider than width columns, as far as ranks and cutting make it so (0: as wide as it likes); a table without rows
+ * prints nothing. ascii: what is cut ends with "..." rather than "…". -ENOMEM; -EIO (or -EPIPE, -ENOSPC) if it could
+ * not be written.
  */
-int table_print(Table *table, FILE *f);
+int table_print(const Table *table, FILE *f, unsigned width, bool ascii);

@@ -65,6 +65,28 @@ def test_text_tells_time_and_volume(cli, job):
     assert "It takes at most 1 min 30 s. It writes at most 1 GiB." in text
 
 
+def test_text_tells_what_no_size_can_tell(cli, job):
+    timed = job("[a]\nrw=write\ntime_based\nruntime=90\n", "timed.fio")
+    for args in ([timed], [timed, "--size", "4g"]):
+        assert "How much it writes depends on the device's speed." in cli("check-job", *args).out
+    assert "--size tells for one" in cli("check-job", job("[a]\nrw=write\n")).out
+    both = job("[a]\nrw=write\ntime_based\nruntime=90\n[b]\nrw=read\n", "both.fio")
+    assert "It takes at least 1 min 30 s; how long in all depends on the speed" in cli("check-job", both).out
+
+
+def test_both_block_sizes_are_told(cli, job):
+    path = job("[a]\nrw=randrw\nbs=4k,8k\n")
+    assert "4 KiB r, 8 KiB w" in cli("check-job", path).out
+    (phase,) = cli.json("check-job", path)["phases"]
+    assert (phase["bs"], phase["read_bs"], phase["write_bs"]) == (8192, 4096, 8192)
+
+
+def test_what_does_not_fit_is_told_with_file_and_line(cli, job):
+    path = job("[a]\nrw=write\nbs=4KiB\n")
+    error = cli("check-job", path, check=2).err
+    assert f"{path}:3: " in error and "powers of 1000" in error
+
+
 def test_the_random_order_that_differs_from_fio_is_told(cli, job):
     assert "norandommap" in cli("check-job", job("[a]\nrw=randwrite\nruntime=1\n")).out
     assert "norandommap" not in cli("check-job", job("[a]\nrw=randwrite\nruntime=1\nnorandommap=0\n")).out

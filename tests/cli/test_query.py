@@ -42,6 +42,25 @@ def test_list(fall):
     assert run["iops"] == pytest.approx(ios / 195)
 
 
+def test_list_leaves_columns_out_where_there_is_no_room(fall):
+    wide = fall("list", env={"COLUMNS": "200"}).out.splitlines()
+    assert wide[0].split() == "RUN NAME LABEL STATE DEVICE MODEL SERIAL STARTED ELAPSED PLANNED IOPS".split()
+    lines = fall("list", env={"COLUMNS": "80"}).out.splitlines()
+    assert max(map(len, lines)) <= 80 and "MODEL" not in lines[0] and "STARTED" not in lines[0]
+    assert "sandforce" in lines[2] and "IOPS" in lines[0]
+
+
+def test_list_without_labels_has_no_column_for_them(database, script):
+    cli = database.write(script().run(label="", model="", serial=""))
+    assert not {"LABEL", "MODEL", "SERIAL"} & set(cli("list").out.split())
+
+
+def test_list_bounds_a_label(database, script):
+    cli = database.write(script().run(label="x" * 200))
+    assert "x" * 39 + "… " in cli("list", env={"LC_ALL": "C.UTF-8", "COLUMNS": "200"}).out
+    assert cli.json("list")["runs"][0]["label"] == "x" * 200
+
+
 def test_what_is_not_known_is_null(fall):
     later = fall.json("list")["runs"][0]
     assert all(later[key] is None for key in ("label", "phase", "started_at", "iops"))
@@ -80,6 +99,18 @@ def test_show_as_text(fall):
     for part in ("sandforce", "Force", "S1", "burn", "read back", "EIO", "all phases", "22:14:05"):
         assert part in text
     assert "16.37 x the device" in text and "60 errors" in text
+
+
+def test_show_tells_reads_and_writes_of_a_mixed_phase(database, script):
+    cli = database.write(script().run().state("running").phase(0, "running").samples(10, writes=3000, reads=5000))
+    assert "5.00k r, 3.00k w" in cli("show", "1").out
+
+
+def test_show_within_80_columns(fall):
+    lines = fall("show", "1", env={"COLUMNS": "80"}).out.splitlines()
+    heading = next(line for line in lines if line.startswith("PHASE"))
+    assert "P99.9" not in heading and "IOPS" in heading and "ERRORS" in heading
+    assert any(line.startswith("    1 read back ") for line in lines)
 
 
 SAMPLE_KEYS = set("""seq phase at elapsed_s duration_ns write_ios read_ios trim_ios write_bytes read_bytes errors
@@ -150,6 +181,8 @@ def test_plot_as_json(fall):
     assert len(points) == 195
     assert points[0] == {"from_s": 0, "to_s": 1, "value": 35000}
     assert points[120]["value"] == 1500 and points[-1]["value"] == 0
+    (run,) = document["runs"]
+    assert run == {"run": 1, "name": "sandforce", "label": "night", "points": points}
 
 
 @pytest.mark.parametrize("metric,first,read", [
@@ -177,6 +210,21 @@ def test_plot_of_several_runs(fall):
     document = fall.json("plot", 1, 2)
     assert [run["run"] for run in document["runs"]] == [1, 2]
     assert len(document["runs"][0]["points"]) == 195 and document["runs"][1]["points"] == []
+
+
+@pytest.mark.parametrize("args", [["plot", "1"], ["samples", "1"]])
+def test_times_the_wrong_way_round(fall, args):
+    assert "--from 20 comes after --to 10" in fall(*args, "--from", "20", "--to", "10", check=2).err
+    fall(*args, "--from", "10", "--to", "10")
+
+
+def test_plot_of_what_was_not_recorded(fall):
+    assert fall("plot", "1", "--metric", "temperature").out == "no temperature was recorded in run 1\n"
+    assert "no samples to plot" in fall("plot", "2", "--metric", "temperature").out
+
+
+def test_a_phase_that_is_not_there_is_told_with_its_run(fall):
+    assert "no phase 'look' in run 1" in fall("plot", "1", "--phase", "look", check=2).err
 
 
 def test_plot_on_a_pipe_keeps_to_its_width(fall):

@@ -9,8 +9,9 @@ import harness
 import pytest
 
 VERBS = ("devices check-job start list show watch pause resume stop samples plot analyze compare verdict "
-         "import export").split()
-GLOBAL = "--db --bus --json --host --help --version".split()
+         "import export help").split()
+DATABASE = set("list show watch samples plot analyze compare verdict import export".split())
+BUS = set("start pause resume stop".split())
 
 
 def words(cli, *verb):
@@ -28,7 +29,8 @@ def test_help_of_a_verb_lists_every_option(cli, verb):
     text = cli(verb, "--help").out
     assert text.startswith(f"usage: plateau {verb}")
     options = words(cli, verb)
-    assert set(GLOBAL) <= set(options)
+    assert {"--json", "--host", "--help"} <= set(options) and "--version" not in options
+    assert ("--db" in options) == (verb in DATABASE) and ("--bus" in options) == (verb in BUS)
     explained = re.findall(r"^  (?:-\w, )?(--[\w-]+).*  \S", text, re.MULTILINE)
     assert explained == options
 
@@ -41,6 +43,19 @@ def test_the_manual_tells_every_option(cli, verb):
         assert re.search(rf"(Fl |, )-{option[2:]}\b", manual), option
 
 
+def test_help_is_a_verb_too(cli):
+    assert cli("help").out == cli("--help").out == cli("-h").out
+    assert cli("help", "start").out == cli("start", "--help").out
+    assert "did you mean 'start'?" in cli("help", "strat", check=2).err
+
+
+def test_help_tells_every_exit_status(cli):
+    text = cli("help").out
+    for text in (text[text.index("Exit status"):], (harness.SOURCE / "README.md").read_text().split("exit status")[1]):
+        for status in (0, 1, 2, 3, 4, 5, 6, 7, 8, 130):
+            assert re.search(rf"\b{status}\b", text[:500]), status
+
+
 def test_help_tells_every_metric(cli):
     error = cli("plot", "1", "--metric", "quite-another", check=2).err
     metrics = error.split("there are ")[1].strip().split(", ")
@@ -51,7 +66,7 @@ def test_help_tells_every_metric(cli):
 
 
 def test_version(cli):
-    assert cli("--version").out.startswith("plateau 0.")
+    assert cli("--version").out.startswith("plateau 0.") and cli("-V").out == cli("--version").out
 
 
 def test_no_verb(cli):
@@ -68,6 +83,7 @@ def test_did_you_mean_a_verb(cli, wrong, meant):
 def test_did_you_mean_an_option(cli):
     assert "did you mean --every?" in cli("samples", "1", "--evry", "3", check=2).err
     assert "did you mean --json?" in cli("list", "--jsno", check=2).err
+    assert "did you mean --erase-existing?" in cli("start", "--erase", check=2).err
 
 
 @pytest.mark.parametrize("args", [["strat"], ["show"], ["list", "x"], ["list", "--nonsense"],
@@ -168,6 +184,10 @@ def ssh(cli, tmp_path):
 def test_another_machine_gets_the_same_arguments(ssh):
     result = ssh("-H", "root@rack7", "samples", "it's $HOME `x`", "--every", "a b", "--json", check=3)
     assert result.out.splitlines() == ["samples", "--every=a b", "--json", "--", "it's $HOME `x`"]
+
+
+def test_another_machine_without_a_name(ssh):
+    assert "--host needs" in ssh("list", "--host=", check=2).err
 
 
 def test_another_machine_that_is_down(ssh):
