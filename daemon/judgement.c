@@ -32,6 +32,7 @@ void run_judge_sample(Run *run, const Sample *sample) {
                 run_note_unjudged(run, r);
         if (r <= STEADY_UNCHANGED)
                 return;
-        run_record_at(run, sample->at_ns, r == STEADY_DECLARED ? EVENT_STEADY : EVENT_STEADY_REVOKED,
+        run_record_at(run, sample->at_ns, sample->elapsed_ns,
+                      r == STEADY_DECLARED ? EVENT_STEADY : EVENT_STEADY_REVOKED,
                       steady_decision_text(&run->watch, r, &decision, text));
 }

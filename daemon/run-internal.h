@@ -34,7 +34,10 @@ struct Run {
         bool in_phase;
         uint32_t next_phase;
         uint64_t next_seq;
-        unsigned n_events_since_sample;
+        uint64_t go_at_ns;        /* monotonic; nothing of the run can be older */
+        uint64_t n_cuts;          /* phases and pauses: each may make a sample shorter than the interval */
+        uint64_t events_until_ns; /* monotonic: when what was said so far is paid off, see may_say() */
+        uint64_t errnos_until_ns;
         unsigned n_errnos;
         int errnos[ENGINE_N_ERRNOS_MAX];
         SteadyWatch watch;
@@ -50,9 +53,10 @@ extern const WorkerHandlers run_worker_handlers;
 
 /* To the database now, announced when written. False if the run may not go there. */
 bool run_set_state(Run *run, RunState state);
+bool run_set_state_at(Run *run, RunState state, int64_t at_ns);
 
-/* An event as of then, in the worker's words. */
-void run_record_at(Run *run, int64_t at_ns, EventKind kind, const char *detail);
+/* An event as of then, elapsed_ns into the run, in the worker's words. */
+void run_record_at(Run *run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind, const char *detail);
 
 /* judgement.c: whether the phase that is going on has come to a steady state, said in events as it is decided. */
 void run_judge_phase(Run *run);

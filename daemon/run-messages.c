@@ -3,8 +3,9 @@
 /*
  * What a worker says while its run goes on. The worker shares a process with whatever a hostile
  * device made of it, so everything is held against what can be: sequence numbers go on by one, running
- * time is the sum of the durations, phases come in order, states follow the table. The first thing that does not
- * fit ends the worker. Numbers stay within what the database can hold.
+ * time is the sum of the durations and does not outrun the clock, phases come in order, states follow the table,
+ * and nothing comes faster than a worker has reason to speak: what it can fill the database with is bounded by
+ * time. The first thing that does not fit ends the worker. Numbers stay within what the database can hold.
  */
 
 #include <inttypes.h>
@@ -16,16 +17,42 @@
 #include "util/macro.h"
 #include "util/time.h"
 
-/* Of the worker's events: more than these between two samples are no news any more. */
-#define N_EVENTS_A_SAMPLE_MAX 64
+/* Of the worker's events: more than these a second, after so many at once, are no news any more. */
+#define N_EVENTS_A_SECOND_MAX UINT64_C(64)
+#define EVENTS_BURST_NS NSEC_PER_SEC
+
+/* Counts of errors come with each sample, and all together if we were held up. */
+#define N_ERRNOS_A_SAMPLE_MAX (UINT64_C(2) * ENGINE_N_ERRNOS_MAX)
+#define ERRNOS_BURST_NS (60 * NSEC_PER_SEC)
+
+/* The two clocks are one, but a timer may be early. */
+#define ELAPSED_SLACK_NS NSEC_PER_SEC
+#define N_SAMPLES_SLACK 8
 #define DETAIL_BYTES_MAX 1024
 
 static bool fits_database(uint64_t value) {
         return value <= INT64_MAX;
 }
 
-static int run_note_event(Run *run) {
-        return ++run->n_events_since_sample > N_EVENTS_A_SAMPLE_MAX ? -EBADMSG : 0;
+/* Each word costs time; what it costs may run ahead of the clock by a burst, and no more. */
+static bool may_say(uint64_t *paid_until_ns, uint64_t cost_ns, uint64_t burst_ns) {
+        uint64_t now = time_monotonic_ns(), until = MAX(*paid_until_ns, now);
+
+        if (until - now > burst_ns)
+                return false;
+        *paid_until_ns = until + cost_ns;
+        return true;
+}
+
+static bool run_may_have_run(const Run *run, uint64_t elapsed_ns) {
+        return elapsed_ns <= time_monotonic_ns() - run->go_at_ns + ELAPSED_SLACK_NS;
+}
+
+/* Samples are an interval long, but for those that a phase or a pause has cut. */
+static bool run_may_sample(const Run *run) {
+        uint64_t n_whole = (time_monotonic_ns() - run->go_at_ns) / run->sample_interval_ns;
+
+        return run->next_seq < n_whole + run->n_cuts + N_SAMPLES_SLACK;
 }
 
 static void run_note_lost(Run *run, const char *what, int r) {
@@ -34,12 +61,19 @@ static void run_note_lost(Run *run, const char *what, int r) {
 }
 
 static int run_on_started(Run *run, Message *message) {
-        if (run->started || !run_set_state(run, RUN_RUNNING))
+        int64_t at_ns = message->started.at_ns;
+        _cleanup_free_ char *detail = NULL;
+
+        if (run->started || !run_set_state_at(run, RUN_RUNNING, at_ns))
                 return -EBADMSG;
 
         run->started = true;
-        run_record(run, EVENT_STARTED, "%s%s%s%s%s", run->device_path, *run->model ? ", " : "", run->model,
-                   *run->serial ? ", serial " : "", run->serial);
+        if (asprintf(&detail, "%s%s%s%s%s", run->device_path, *run->model ? ", " : "", run->model,
+                     *run->serial ? ", serial " : "", run->serial) < 0) {
+                detail = NULL;
+                return 0;
+        }
+        run_record_at(run, at_ns, 0, EVENT_STARTED, detail);
         return 0;
 }
 
@@ -48,7 +82,7 @@ static void run_record_phase(Run *run, const Message *message, const char *what)
 
         if (asprintf(&detail, "%" PRIu32 " '%s' %s", run->phase, run->phases[run->phase], what) < 0)
                 return;
-        run_record_at(run, message->phase.at_ns, EVENT_PHASE, detail);
+        run_record_at(run, message->phase.at_ns, run->progress.elapsed_ns, EVENT_PHASE, detail);
         free(detail);
 }
 
@@ -66,6 +100,7 @@ static int run_on_phase_started(Run *run, const Message *message) {
         run->phase = index;
         run->next_phase = index + 1;
         run->in_phase = true;
+        run->n_cuts++;
         run_judge_phase(run);
 
         run_note_lost(run, "phase's beginning",
@@ -105,6 +140,8 @@ static bool sample_follows(const Run *run, const Sample *sample) {
         if (__builtin_add_overflow(run->progress.elapsed_ns, sample->duration_ns, &elapsed_ns) ||
             sample->elapsed_ns != elapsed_ns)
                 return false;
+        if (!run_may_have_run(run, elapsed_ns) || !run_may_sample(run))
+                return false;
 
         for (unsigned d = 0; d < N_DIRECTIONS; d++)
                 if (!fits_database(sample->ios[d]) || !fits_database(sample->bytes[d]))
@@ -128,7 +165,6 @@ static int run_on_sample(Run *run, Message *message) {
 
         run_note_lost(run, "sample", database_add_sample(run->database, run->id, sample));
         run->next_seq++;
-        run->n_events_since_sample = 0;
         run->progress = (RunProgress){
                 .elapsed_ns = sample->elapsed_ns,
                 .iops = sample_iops(sample),
@@ -149,6 +185,8 @@ static bool run_knows_errno(const Run *run, int errnum) {
 static int run_on_errno(Run *run, Message *message) {
         const EngineErrno *errnum = &message->errnum;
 
+        if (!may_say(&run->errnos_until_ns, run->sample_interval_ns / N_ERRNOS_A_SAMPLE_MAX, ERRNOS_BURST_NS))
+                return -EBADMSG;
         if (!run->started || errnum->errnum <= 0 || errnum->errnum > 4095 || !fits_database(errnum->count) ||
             !fits_database(errnum->first_offset) || !fits_database(errnum->last_offset))
                 return -EBADMSG;
@@ -162,7 +200,7 @@ static int run_on_errno(Run *run, Message *message) {
         }
 
         run_note_lost(run, "count of errors", database_set_errno(run->database, run->id, errnum));
-        return run_note_event(run);
+        return 0;
 }
 
 static const EventKind occurrence_events[N_OCCURRENCES] = {
@@ -177,7 +215,12 @@ static const EventKind occurrence_events[N_OCCURRENCES] = {
 static int run_on_event(Run *run, Message *message) {
         Occurrence kind = message->event.kind;
 
+        uint64_t elapsed_ns = message->event.elapsed_ns;
+
         if (!run->started && kind != OCCURRENCE_STOPPING)
+                return -EBADMSG;
+        if (elapsed_ns < run->progress.elapsed_ns || !run_may_have_run(run, elapsed_ns) ||
+            !may_say(&run->events_until_ns, NSEC_PER_SEC / N_EVENTS_A_SECOND_MAX, EVENTS_BURST_NS))
                 return -EBADMSG;
         if (kind == OCCURRENCE_PAUSED && !run_set_state(run, RUN_PAUSED))
                 return -EBADMSG;
@@ -185,14 +228,15 @@ static int run_on_event(Run *run, Message *message) {
                 return -EBADMSG;
         if (kind == OCCURRENCE_PAUSED) {
                 run->progress.iops = 0;
+                run->n_cuts++;
                 steady_watch_cut(&run->watch);
         }
 
         char *detail = message->event.detail;
         if (detail && strlen(detail) > DETAIL_BYTES_MAX)
                 detail[DETAIL_BYTES_MAX] = '\0';
-        run_record_at(run, message->event.at_ns, occurrence_events[kind], detail ? detail : "");
-        return run_note_event(run);
+        run_record_at(run, message->event.at_ns, elapsed_ns, occurrence_events[kind], detail ? detail : "");
+        return 0;
 }
 
 static int run_on_finished(Run *run, Message *message) {

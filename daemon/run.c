@@ -123,8 +123,8 @@ Run *run_free(Run *run) {
 
 /* --- recording --- */
 
-void run_record_at(Run *run, int64_t at_ns, EventKind kind, const char *detail) {
-        int r = database_add_event(run->database, run->id, at_ns, run->progress.elapsed_ns, kind, detail);
+void run_record_at(Run *run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind, const char *detail) {
+        int r = database_add_event(run->database, run->id, at_ns, elapsed_ns, kind, detail);
         if (r < 0)
                 log_error("run %" PRIu32 ": event '%s' is lost: %s", run->id, event_kind_name(kind), strerror(-r));
         run->observer->event(run, kind, detail, run->userdata);
@@ -139,7 +139,7 @@ void run_record(Run *run, EventKind kind, const char *format, ...) {
         va_end(args);
         if (r < 0)
                 return;
-        run_record_at(run, time_realtime_ns(), kind, detail);
+        run_record_at(run, time_realtime_ns(), run->progress.elapsed_ns, kind, detail);
         free(detail);
 }
 
@@ -174,16 +174,20 @@ static void run_announce_when_written(Run *run) {
         run->observer->changed(run, RUN_CHANGE_STATE, run->userdata);
 }
 
-bool run_set_state(Run *run, RunState state) {
+bool run_set_state_at(Run *run, RunState state, int64_t at_ns) {
         if (!run_state_may_become(run->state, state))
                 return false;
 
         run->state = state;
-        int r = database_set_run_state(run->database, run->id, state, time_realtime_ns());
+        int r = database_set_run_state(run->database, run->id, state, at_ns);
         if (r < 0)
                 log_error("run %" PRIu32 ": its state '%s' is lost: %s", run->id, run_state_name(state), strerror(-r));
         run_announce_when_written(run);
         return true;
+}
+
+bool run_set_state(Run *run, RunState state) {
+        return run_set_state_at(run, state, time_realtime_ns());
 }
 
 /* --- the end --- */
@@ -281,14 +285,22 @@ static int run_send(Run *run, MessageType type, Error *error) {
 }
 
 void run_go(Run *run, WorkerProcess *worker, uint64_t run_tag, uint64_t seed) {
-        Message go = { .type = MESSAGE_GO, .go = { .run = run->id, .run_tag = run_tag, .seed = seed } };
+        Message go = { .type = MESSAGE_GO, .go = { .run_tag = run_tag, .seed = seed } };
 
         run->worker = worker;
+        run->go_at_ns = time_monotonic_ns();
         worker_process_set_handlers(worker, &run_worker_handlers, run);
 
         int r = worker_process_send(worker, &go);
-        if (r < 0)
-                log_warning("run %" PRIu32 ": cannot tell its worker to go: %s", run->id, strerror(-r));
+        if (r >= 0)
+                return;
+
+        /* It would wait for ever, holding the device. */
+        char reason[128];
+        snprintf(reason, sizeof(reason), "its worker cannot be told to go: %s", strerror(-r));
+        worker_process_abandon(TAKE_PTR(run->worker), false);
+        run_end_in_failure(run, reason);
+        run->observer->ended(run, run->userdata);
 }
 
 int run_pause(Run *run, Error *error) {

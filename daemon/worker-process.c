@@ -183,7 +183,7 @@ void worker_process_abandon(WorkerProcess *worker, bool hard) {
 
 /* Tells, and is gone. Without info the process is left to be reaped when it ends. */
 static void worker_process_tell_end(WorkerProcess *worker, const siginfo_t *info) {
-        WorkerEnd end = { .fault = worker->fault, .hangs = !info };
+        WorkerEnd end = { .fault = worker->fault };
 
         if (info) {
                 end.exited = info->si_code == CLD_EXITED;

@@ -17,7 +17,6 @@ typedef struct WorkerEnd {
         bool exited;       /* by itself, with `status`; else killed by signal `status` */
         int status;
         const char *fault; /* why it was killed by us; NULL if it was not */
-        bool hangs;        /* it closed its socket, or was killed by us, and the process still does not end */
 } WorkerEnd;
 
 typedef struct WorkerHandlers {

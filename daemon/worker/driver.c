@@ -129,7 +129,8 @@ static void driver_stop(Driver *driver, const char *why) {
 
         driver_end(driver, OUTCOME_STOPPED, "%s", why);
         engine_in_flight(driver->config.engine, &n_pending, &oldest_ns);
-        reporter_event(driver->config.reporter, OCCURRENCE_STOPPING, driver->sampler.elapsed_ns,
+        reporter_event(driver->config.reporter, OCCURRENCE_STOPPING,
+                       sampler_elapsed_ns(&driver->sampler, time_monotonic_ns()),
                        "%" PRIu32 " %s pending", n_pending, n_pending == 1 ? "I/O is" : "I/Os are");
 }
 
@@ -266,7 +267,7 @@ static void driver_wait_to_begin(Driver *driver) {
 static void driver_run_phase(Driver *driver, unsigned index) {
         const DriverConfig *config = &driver->config;
 
-        reporter_phase(config->reporter, index, PHASE_MARK_STARTED, driver->sampler.elapsed_ns);
+        reporter_phase(config->reporter, index, PHASE_MARK_STARTED);
         sampler_begin_phase(&driver->sampler, index, config->plan->phases[index].runtime_ns, time_monotonic_ns());
         int r = engine_start_phase(config->engine, index);
         if (r < 0) {
@@ -284,8 +285,7 @@ static void driver_run_phase(Driver *driver, unsigned index) {
         driver_sample(driver);
         sampler_suspend(&driver->sampler);
         timer_arm(driver);
-        reporter_phase(config->reporter, index, driver->is_ending ? PHASE_MARK_STOPPED : PHASE_MARK_DONE,
-                       driver->sampler.elapsed_ns);
+        reporter_phase(config->reporter, index, driver->is_ending ? PHASE_MARK_STOPPED : PHASE_MARK_DONE);
 }
 
 Outcome driver_run(Driver *driver, char **ret_detail) {

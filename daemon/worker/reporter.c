@@ -16,6 +16,10 @@ void reporter_send(Reporter *reporter, const Message *message) {
                 reporter->error = r;
 }
 
+void reporter_started(Reporter *reporter) {
+        reporter_send(reporter, &(Message) { .type = MESSAGE_STARTED, .started = { .at_ns = time_realtime_ns() } });
+}
+
 void reporter_event(Reporter *reporter, Occurrence kind, uint64_t elapsed_ns, const char *format, ...) {
         char detail[512];
         va_list args;
@@ -29,10 +33,10 @@ void reporter_event(Reporter *reporter, Occurrence kind, uint64_t elapsed_ns, co
         });
 }
 
-void reporter_phase(Reporter *reporter, uint32_t index, PhaseMark mark, uint64_t elapsed_ns) {
+void reporter_phase(Reporter *reporter, uint32_t index, PhaseMark mark) {
         reporter_send(reporter, &(Message) {
                 .type = MESSAGE_PHASE,
-                .phase = { .index = index, .mark = mark, .at_ns = time_realtime_ns(), .elapsed_ns = elapsed_ns },
+                .phase = { .index = index, .mark = mark, .at_ns = time_realtime_ns() },
         });
 }
 

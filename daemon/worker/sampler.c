@@ -74,6 +74,10 @@ const Sample *sampler_take(Sampler *sampler, uint64_t now_ns) {
         return sample;
 }
 
+uint64_t sampler_elapsed_ns(const Sampler *sampler, uint64_t now_ns) {
+        return sampler->elapsed_ns + (sampler->running ? now_ns - sampler->since_ns : 0);
+}
+
 uint64_t sampler_deadline_ns(const Sampler *sampler) {
         uint64_t left_ns = sampler->interval_ns - sampler->in_phase_ns % sampler->interval_ns;
         uint64_t grid_ns = sampler->in_phase_ns + left_ns;

@@ -49,5 +49,8 @@ void sampler_suspend(Sampler *sampler);
  */
 const Sample *sampler_take(Sampler *sampler, uint64_t now_ns);
 
+/* Running time of the run at that moment, the sample under way included. */
+uint64_t sampler_elapsed_ns(const Sampler *sampler, uint64_t now_ns);
+
 /* Monotonic: when the sample under way is to end, unless the phase or a pause ends it before. Only while running. */
 uint64_t sampler_deadline_ns(const Sampler *sampler);

@@ -227,7 +227,7 @@ static void session_run_job(Session *session, const Message *go) {
                 return;
         }
 
-        reporter_send(&session->reporter, &(Message) { .type = MESSAGE_STARTED });
+        reporter_started(&session->reporter);
         Outcome outcome = driver_run(session->driver, &detail);
         session_free_device(session);
         reporter_finished(&session->reporter, outcome, detail ?: "");

@@ -92,18 +92,20 @@ static void refused_code(Codec *codec, Message *message) {
 }
 
 static void go_code(Codec *codec, Message *message) {
-        codec_u32(codec, &message->go.run);
         codec_u64(codec, &message->go.run_tag);
         codec_u64(codec, &message->go.seed);
         if (codec->error == 0 && message->go.run_tag == 0)
                 codec_refuse(codec);
 }
 
+static void started_code(Codec *codec, Message *message) {
+        codec_i64(codec, &message->started.at_ns);
+}
+
 static void phase_code(Codec *codec, Message *message) {
         codec_u32(codec, &message->phase.index);
         message->phase.mark = (PhaseMark) codec_enum(codec, message->phase.mark, N_PHASE_MARKS);
         codec_i64(codec, &message->phase.at_ns);
-        codec_u64(codec, &message->phase.elapsed_ns);
         if (codec->error == 0 && message->phase.index >= JOB_N_PHASES_MAX)
                 codec_refuse(codec);
 }
@@ -186,6 +188,7 @@ static void message_code(Codec *codec, Message *message) {
                 [MESSAGE_REPORT] = report_code,
                 [MESSAGE_REFUSED] = refused_code,
                 [MESSAGE_GO] = go_code,
+                [MESSAGE_STARTED] = started_code,
                 [MESSAGE_PHASE] = phase_code,
                 [MESSAGE_SAMPLE] = sample_code,
                 [MESSAGE_ERRNO] = errno_code,

@@ -28,7 +28,7 @@
 #include "sample/sample.h"
 #include "spec/job.h"
 
-#define MESSAGE_VERSION 1
+#define MESSAGE_VERSION 2
 #define MESSAGE_BYTES_MAX (JOB_TEXT_MAX + 256U * 1024U) /* encoded: the longest job file, or any sample */
 
 typedef enum MessageType {
@@ -96,22 +96,23 @@ typedef struct Message {
                         char *text;
                 } refused;
                 struct {
-                        uint32_t run;
                         uint64_t run_tag; /* not 0 */
                         uint64_t seed;    /* for phases with randrepeat=0 */
                 } go;
                 struct {
+                        int64_t at_ns; /* realtime, as all of these */
+                } started;
+                struct {
                         uint32_t index;
                         PhaseMark mark;
                         int64_t at_ns;
-                        uint64_t elapsed_ns; /* running time of the run */
                 } phase;
                 Sample *sample;
                 EngineErrno errnum;
                 struct {
                         Occurrence kind;
                         int64_t at_ns;
-                        uint64_t elapsed_ns;
+                        uint64_t elapsed_ns; /* running time of the run at that moment */
                         char *detail; /* may be empty */
                 } event;
                 struct {

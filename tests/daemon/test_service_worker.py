@@ -116,24 +116,6 @@ def test_each_errno_is_one_event_and_one_row(start):
     assert rows(service, "SELECT errno, count FROM errors WHERE run = ? ORDER BY errno", run) == [(5, 9), (28, 1)]
 
 
-def test_a_steady_state_is_recorded_and_revoked_while_the_run_goes_on(start):
-    service, bus, run = start("falls")
-    assert ended(service, bus, run) == "done"
-    (steady, revoked) = [event for event in events(service, run) if event[0].startswith("steady")]
-    assert steady == ("steady", "10.0k write IOPS since 5 min 0 s of the phase")
-    assert revoked == ("steady-revoked", "write IOPS have left 10.0k, where they were since 5 min 0 s of the phase")
-    ((at, elapsed),) = rows(service, "SELECT at_ns, elapsed_ns FROM events WHERE run = ? AND kind = 'steady'", run)
-    ((sample_at,),) = rows(service, "SELECT at_ns FROM samples WHERE run = ? AND elapsed_ns = ?", run, elapsed)
-    assert at == sample_at and elapsed == 600 * 10**9
-
-
-def test_what_a_drive_does_after_a_pause_revokes_nothing(start):
-    service, bus, run = start("rests")
-    assert ended(service, bus, run) == "done"
-    kinds = event_kinds(service, run)
-    assert kinds.count("steady") == 1 and kinds.count("steady-revoked") == 0 and "paused" in kinds
-
-
 def test_hostile_drive_is_escaped_everywhere(start):
     service, bus, run = start("hostile-drive")
     bus.wait_state(run, "running")

@@ -154,6 +154,7 @@ int database_when_written(Database *database, DatabaseWrittenHandler handler, vo
 
 int database_set_run_state(Database *database, uint32_t run, RunState state, int64_t at_ns) {
         fake_database.state = state;
+        fake_database.state_at_ns = at_ns;
         return 0;
 }
 
@@ -177,6 +178,7 @@ int database_add_event(Database *database, uint32_t run, int64_t at_ns, uint64_t
         ck_assert_uint_lt(fake_database.n_events, FAKE_N_MAX);
         FakeEvent *event = &fake_database.events[fake_database.n_events++];
         event->kind = kind;
+        event->at_ns = at_ns;
         event->elapsed_ns = elapsed_ns;
         snprintf(event->detail, sizeof(event->detail), "%s", detail);
         return 0;
@@ -191,4 +193,12 @@ const FakeEvent *fake_event(EventKind kind) {
                 if (fake_database.events[i].kind == kind)
                         return &fake_database.events[i];
         return NULL;
+}
+
+unsigned fake_count_events(EventKind kind) {
+        unsigned n = 0;
+
+        for (size_t i = 0; i < fake_database.n_events; i++)
+                n += fake_database.events[i].kind == kind;
+        return n;
 }

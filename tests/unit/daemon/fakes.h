@@ -13,6 +13,7 @@
 
 typedef struct FakeEvent {
         EventKind kind;
+        int64_t at_ns;
         uint64_t elapsed_ns;
         char detail[256];
 } FakeEvent;
@@ -25,6 +26,7 @@ typedef struct FakeDatabase {
         DatabaseReleaseHandler release;
         void *userdata;
 
+        int64_t state_at_ns;
         RunState state; /* the last one written, of any run */
         PhaseState phase_state;
         unsigned n_stop_asked;
@@ -58,5 +60,6 @@ void fake_end(const WorkerEnd *end);
 /* Calls the handler of the timer that was last set for so long. */
 void fake_timer_expires(uint64_t usec);
 
-/* NULL if there was none; the last one. */
+/* The last one, NULL if there was none; how many there were. */
 const FakeEvent *fake_event(EventKind kind);
+unsigned fake_count_events(EventKind kind);

@@ -17,11 +17,13 @@ static Manager *manager;
 static char directory[64];
 static unsigned n_stopped, n_started;
 static ErrorKind start_error;
+static uint64_t elapsed_ns;
 
 static void setup(void) {
         fakes_reset();
         n_stopped = n_started = 0;
         start_error = ERROR_NONE;
+        elapsed_ns = 0;
         snprintf(directory, sizeof(directory), "%s/plateau-unit-XXXXXX",
                  access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
         ck_assert_ptr_nonnull(mkdtemp(directory));
@@ -66,10 +68,6 @@ static void report(void) {
         ck_assert_int_eq(fake_say(&message), 0);
 }
 
-static int say(MessageType type) {
-        return fake_say(&(Message){ .type = type });
-}
-
 static int phase(uint32_t index, PhaseMark mark) {
         return fake_say(&(Message){ .type = MESSAGE_PHASE, .phase = { .index = index, .mark = mark, .at_ns = 1 } });
 }
@@ -80,7 +78,7 @@ static Run *running(void) {
         report();
         fake_insert_done(7);
         ck_assert_int_eq(fake_worker.last_sent, MESSAGE_GO);
-        ck_assert_int_eq(say(MESSAGE_STARTED), 0);
+        ck_assert_int_eq(fake_say(&(Message){ .type = MESSAGE_STARTED, .started = { 77 } }), 0);
         ck_assert_int_eq(phase(0, PHASE_MARK_STARTED), 0);
         return manager_get_run(manager, 7);
 }
@@ -90,6 +88,37 @@ static void stop_run(Run *run) {
 
         ck_assert_int_eq(run_stop(run, &n_pending, NULL), 0);
         ck_assert_int_eq(fake_worker.last_sent, MESSAGE_STOP);
+}
+
+/* Sample `seq` of one-second samples, one after the other; the clock goes with them. */
+static int sample(uint64_t seq, uint64_t duration_ns, uint64_t ios) {
+        Message message = { .type = MESSAGE_SAMPLE, .sample = calloc(1, sizeof(Sample)) };
+
+        elapsed_ns += duration_ns;
+        message.sample->seq = seq;
+        message.sample->at_ns = (int64_t) elapsed_ns;
+        message.sample->elapsed_ns = elapsed_ns;
+        message.sample->duration_ns = duration_ns;
+        message.sample->ios[DIRECTION_WRITE] = ios;
+        message.sample->bytes[DIRECTION_WRITE] = ios * 4096;
+        return fake_say(&message);
+}
+
+static void seconds(uint64_t from, uint64_t to, uint64_t ios) {
+        for (uint64_t seq = from; seq < to; seq++) {
+                fake_now_ns += NSEC_PER_SEC;
+                ck_assert_int_eq(sample(seq, NSEC_PER_SEC, ios), 0);
+        }
+}
+
+static int occurs(Occurrence kind, uint64_t at_elapsed_ns) {
+        return fake_say(&(Message){
+                .type = MESSAGE_EVENT, .event = { .kind = kind, .at_ns = 5, .elapsed_ns = at_elapsed_ns },
+        });
+}
+
+static int fails(int errnum, uint64_t count) {
+        return fake_say(&(Message){ .type = MESSAGE_ERRNO, .errnum = { .errnum = errnum, .count = count } });
 }
 
 /* --- stopping the service --- */
@@ -187,6 +216,133 @@ START_TEST(without_a_users_stop_a_killed_worker_interrupts) {
 }
 END_TEST
 
+/* --- what a worker says --- */
+
+START_TEST(a_worker_that_cannot_be_told_to_go_fails_its_run) {
+        start("[w]\nrw=randwrite\nbs=4k\nruntime=60\ntime_based\n");
+        report();
+        fake_worker.send_error = -ENOBUFS;
+        fake_insert_done(7);
+        ck_assert_uint_eq(fake_worker.n_abandoned, 1);
+        ck_assert_int_eq(run_state(manager_get_run(manager, 7)), RUN_FAILED);
+        ck_assert_ptr_nonnull(strstr(fake_event(EVENT_FINISHED)->detail, "cannot be told to go"));
+        ck_assert_uint_eq(manager_n_running(manager), 0);
+}
+END_TEST
+
+START_TEST(a_run_starts_before_its_first_phase_begins) {
+        running();
+        ck_assert_int_eq(fake_event(EVENT_STARTED)->at_ns, 77);
+        ck_assert_int_eq(fake_database.state_at_ns, 77);
+}
+END_TEST
+
+START_TEST(an_event_is_of_its_own_moment) {
+        running();
+        seconds(0, 3, 1);
+        fake_now_ns += NSEC_PER_SEC / 2;
+        ck_assert_int_eq(occurs(OCCURRENCE_STOPPING, elapsed_ns + NSEC_PER_SEC / 2), 0);
+        ck_assert_uint_eq(fake_event(EVENT_STOPPING)->elapsed_ns, 3 * NSEC_PER_SEC + NSEC_PER_SEC / 2);
+        ck_assert_int_eq(occurs(OCCURRENCE_STOPPING, elapsed_ns - 1), -EBADMSG);
+        ck_assert_int_eq(occurs(OCCURRENCE_STOPPING, elapsed_ns + 2 * NSEC_PER_SEC), -EBADMSG);
+}
+END_TEST
+
+START_TEST(running_time_cannot_outrun_the_clock) {
+        running();
+        seconds(0, 10, 1);
+        ck_assert_int_eq(sample(10, NSEC_PER_SEC, 1), 0); /* the slack */
+        ck_assert_int_eq(sample(11, 1, 1), -EBADMSG);
+        ck_assert_uint_eq(fake_database.n_samples, 11);
+}
+END_TEST
+
+/* We were held up, the worker was not. */
+START_TEST(samples_that_waited_are_taken) {
+        running();
+        fake_now_ns += 3600 * NSEC_PER_SEC;
+        for (uint64_t seq = 0; seq < 3600; seq++)
+                ck_assert_int_eq(sample(seq, NSEC_PER_SEC, 1), 0);
+}
+END_TEST
+
+START_TEST(samples_come_no_faster_than_their_interval) {
+        uint64_t seq = 0;
+
+        running();
+        fake_now_ns += 10 * NSEC_PER_SEC;
+        while (seq < 1000 && sample(seq, seq % 2, 1) == 0) /* some last no time at all */
+                seq++;
+        ck_assert_uint_ge(seq, 10);
+        ck_assert_uint_le(seq, 20);
+}
+END_TEST
+
+START_TEST(pauses_may_cut_samples) {
+        uint64_t seq = 0;
+
+        running();
+        for (unsigned i = 0; i < 100; i++) {
+                fake_now_ns += NSEC_PER_SEC / 10;
+                ck_assert_int_eq(sample(seq++, NSEC_PER_SEC / 100, 1), 0);
+                ck_assert_int_eq(occurs(OCCURRENCE_PAUSED, elapsed_ns), 0);
+                ck_assert_int_eq(occurs(OCCURRENCE_RESUMED, elapsed_ns), 0);
+        }
+}
+END_TEST
+
+START_TEST(events_are_bounded_by_time) {
+        unsigned n = 0;
+
+        running();
+        while (n < 1000 && occurs(OCCURRENCE_STALLED, 0) == 0)
+                n++;
+        ck_assert_uint_ge(n, 64);
+        ck_assert_uint_le(n, 66);
+        for (unsigned i = 0; i < 1000; i++) {
+                fake_now_ns += NSEC_PER_SEC / 50;
+                ck_assert_int_eq(occurs(OCCURRENCE_STALLED, 0), 0);
+        }
+}
+END_TEST
+
+START_TEST(counts_of_errors_are_bounded_by_time) {
+        uint64_t n = 0;
+
+        running();
+        while (n < 100000 && fails(EIO, n + 1) == 0)
+                n++;
+        ck_assert_uint_ge(n, 60 * ENGINE_N_ERRNOS_MAX); /* what a minute in which we were held up leaves */
+        ck_assert_uint_lt(n, 5000);
+        ck_assert_uint_eq(fake_count_events(EVENT_ERROR), 1);
+}
+END_TEST
+
+START_TEST(a_steady_state_is_recorded_and_revoked_while_the_run_goes_on) {
+        running();
+        seconds(0, 900, 10000);
+        ck_assert_str_eq(fake_event(EVENT_STEADY)->detail, "10.0k write IOPS since 5 min 0 s of the phase");
+        ck_assert_uint_eq(fake_event(EVENT_STEADY)->elapsed_ns, 600 * NSEC_PER_SEC);
+        ck_assert_int_eq(fake_event(EVENT_STEADY)->at_ns, (int64_t) (600 * NSEC_PER_SEC));
+        seconds(900, 1000, 2000);
+        ck_assert_str_eq(fake_event(EVENT_STEADY_REVOKED)->detail,
+                         "write IOPS have left 10.0k, where they were since 5 min 0 s of the phase");
+        ck_assert_uint_eq(fake_count_events(EVENT_STEADY), 1);
+}
+END_TEST
+
+START_TEST(what_a_drive_does_after_a_pause_revokes_nothing) {
+        running();
+        seconds(0, 905, 10000);
+        ck_assert_int_eq(occurs(OCCURRENCE_PAUSED, elapsed_ns), 0);
+        ck_assert_int_eq(occurs(OCCURRENCE_RESUMED, elapsed_ns), 0);
+        seconds(905, 935, 200000);
+        seconds(935, 1200, 10000);
+        ck_assert_uint_eq(fake_count_events(EVENT_STEADY), 1);
+        ck_assert_uint_eq(fake_count_events(EVENT_STEADY_REVOKED), 0);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("daemon/manager");
         TCase *tcase = tcase_create("manager");
@@ -200,6 +356,17 @@ static Suite *make_suite(void) {
         tcase_add_loop_test(tcase, stop_holds_though_the_worker_is_killed, 0, 3);
         tcase_add_test(tcase, stop_holds_though_the_service_stops_first);
         tcase_add_test(tcase, without_a_users_stop_a_killed_worker_interrupts);
+        tcase_add_test(tcase, a_worker_that_cannot_be_told_to_go_fails_its_run);
+        tcase_add_test(tcase, a_run_starts_before_its_first_phase_begins);
+        tcase_add_test(tcase, an_event_is_of_its_own_moment);
+        tcase_add_test(tcase, running_time_cannot_outrun_the_clock);
+        tcase_add_test(tcase, samples_that_waited_are_taken);
+        tcase_add_test(tcase, samples_come_no_faster_than_their_interval);
+        tcase_add_test(tcase, pauses_may_cut_samples);
+        tcase_add_test(tcase, events_are_bounded_by_time);
+        tcase_add_test(tcase, counts_of_errors_are_bounded_by_time);
+        tcase_add_test(tcase, a_steady_state_is_recorded_and_revoked_while_the_run_goes_on);
+        tcase_add_test(tcase, what_a_drive_does_after_a_pause_revokes_nothing);
         suite_add_tcase(suite, tcase);
         return suite;
 }

@@ -149,6 +149,8 @@ static void tell(MessageType type) {
         ck_assert_int_eq(link_send(service, &(Message) { .type = type }), 0);
 }
 
+static uint64_t event_elapsed_ns; /* of the last event */
+
 static void hear_word(const Message *message) {
         static const char *const marks[] = { "started", "done", "stopped" };
         static const char *const occurrences[] = { "paused", "resumed", "stalled", "recovered", "read-only",
@@ -162,6 +164,7 @@ static void hear_word(const Message *message) {
                 break;
         case MESSAGE_EVENT:
                 snprintf(end, size, "%s ", occurrences[message->event.kind]);
+                event_elapsed_ns = message->event.elapsed_ns;
                 break;
         case MESSAGE_ERRNO:
                 snprintf(end, size, "errno%d:%u ", message->errnum.errnum, (unsigned) message->errnum.count);
@@ -248,6 +251,20 @@ static void stop_at_second_look(unsigned n) {
         if (n == 2)
                 tell(MESSAGE_STOP);
 }
+
+static void be_told_to_stop(unsigned index) {
+        tell(MESSAGE_STOP);
+}
+
+/* The first sample has not ended yet. */
+START_TEST(test_stopping_tells_its_own_moment) {
+        event_elapsed_ns = 0;
+        engine.on_start = be_told_to_stop;
+        ck_assert_int_eq(run(1), OUTCOME_STOPPED);
+        ck_assert_str_eq(heard, "phase0:started stopping phase0:stopped ");
+        ck_assert_uint_gt(event_elapsed_ns, 0);
+}
+END_TEST
 
 START_TEST(test_stop_between_phases) {
         engine.on_start = be_told_to_pause;
@@ -470,6 +487,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_done);
         tcase_add_test(tc, test_pause_as_a_phase_ends_is_kept_before_the_next);
         tcase_add_test(tc, test_pause_as_the_last_phase_ends);
+        tcase_add_test(tc, test_stopping_tells_its_own_moment);
         tcase_add_test(tc, test_stop_between_phases);
         tcase_add_test(tc, test_pause_again_before_the_ring_has_woken_up);
         tcase_add_test(tc, test_changes_of_mind_while_draining);

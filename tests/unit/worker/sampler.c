@@ -55,6 +55,15 @@ static void assert_sample(const Sample *sample, uint64_t seq, uint64_t duration_
         ck_assert_uint_eq(histogram_count(&sample->latency[DIRECTION_WRITE]), n_writes);
 }
 
+START_TEST(test_running_time_goes_on_within_a_sample) {
+        sampler_begin_phase(sampler, 0, 0, START);
+        sampler_take(sampler, START + 100 * MS);
+        ck_assert_uint_eq(sampler_elapsed_ns(sampler, START + 130 * MS), 130 * MS);
+        sampler_suspend(sampler);
+        ck_assert_uint_eq(sampler_elapsed_ns(sampler, START + 900 * MS), 100 * MS);
+}
+END_TEST
+
 START_TEST(test_counts_and_durations) {
         sampler_begin_phase(sampler, 3, 0, START);
         ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 100 * MS);
@@ -180,6 +189,7 @@ static Suite *make_suite(void) {
 
         tcase_set_timeout(tc, 60);
         tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_test(tc, test_running_time_goes_on_within_a_sample);
         tcase_add_test(tc, test_counts_and_durations);
         tcase_add_test(tc, test_zero_rows);
         tcase_add_test(tc, test_late_tick_makes_a_longer_sample_and_the_next_is_on_the_grid);
