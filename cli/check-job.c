@@ -169,7 +169,8 @@ static int add_row(Table *table, const Job *job, const PhasePlan *phase) {
 static int print_phases(const Job *job, const Plan *plan) {
         static const TableColumn columns[] = {
                 { "PHASE", .right = true }, { "NAME", .truncate = true }, { "RW" }, { "BS", .right = true },
-                { "IODEPTH", .right = true }, { "NUMJOBS", .right = true }, { "AT MOST", .right = true }, { "WRITES", .right = true },
+                { "IODEPTH", .right = true }, { "NUMJOBS", .right = true }, { "AT MOST", .right = true },
+                { "WRITES", .right = true },
         };
         _cleanup_(table_freep) Table *table = NULL;
 
