@@ -636,7 +636,9 @@ Database *database_free(Database *database) {
 
         for (Request *request = database->requests, *next; request; request = next) {
                 next = request->next;
-                if (request->release)
+                if (request->n == 0)
+                        request->written_handler(request->userdata);
+                else
                         request->release(request->userdata);
                 request_free(request);
         }

@@ -45,7 +45,8 @@ void database_take_runs(Database *database, StoreRun **ret, size_t *ret_n);
 
 /*
  * Writes what waits, for at most timeout_ns, and ends the thread. -ETIMEDOUT if something was left
- * unwritten. Handlers that were not called by then never are, except that runs are released.
+ * unwritten. Of what was not answered by then, database_free() releases the runs and calls the handlers of
+ * database_when_written(), so that what they own is not lost; no other handler is called any more.
  */
 int database_shutdown(Database *database, uint64_t timeout_ns);
 Database *database_free(Database *database);

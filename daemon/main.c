@@ -174,12 +174,14 @@ static int service_begin(Service *service, const Options *options, Error *error)
         if (r < 0)
                 return error_set(error, ERROR_FAILED, -r, "no event loop: %s", strerror(-r));
 
-        r = state_directory_prepare(options->state_directory, error);
+        /* The bus first: without it nothing is to be left behind. */
+        r = manager_bus_new(&service->bus, service->event, options->session, on_bus_lost, service, error);
+        if (r >= 0)
+                r = state_directory_prepare(options->state_directory, error);
         if (r >= 0)
                 r = manager_new(&service->manager, service->event, options->state_directory, error);
         if (r >= 0)
-                r = manager_bus_new(&service->bus, service->manager, service->event, options->session, on_bus_lost,
-                                    service, error);
+                r = manager_bus_publish(service->bus, service->manager, error);
         if (r < 0)
                 return r;
 

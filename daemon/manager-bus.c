@@ -285,28 +285,37 @@ static int manager_bus_take_name(ManagerBus *self, Error *error) {
         return 0;
 }
 
-int manager_bus_new(ManagerBus **ret, Manager *manager, sd_event *event, bool session, ManagerBusLostHandler lost,
-                    void *userdata, Error *error) {
+int manager_bus_new(ManagerBus **ret, sd_event *event, bool session, ManagerBusLostHandler lost, void *userdata,
+                    Error *error) {
         _cleanup_manager_bus_ ManagerBus *self = calloc(1, sizeof(*self));
         if (!self)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
-        *self = (ManagerBus){ .manager = manager, .lost = lost, .userdata = userdata };
+        *self = (ManagerBus){ .lost = lost, .userdata = userdata };
 
         int r = manager_bus_connect(self, event, session, error);
-        if (r >= 0)
-                r = manager_bus_export(self, error);
+        if (r < 0)
+                return r;
+
+        *ret = TAKE_PTR(self);
+        return 0;
+}
+
+int manager_bus_publish(ManagerBus *self, Manager *manager, Error *error) {
+        self->manager = manager;
+
+        int r = manager_bus_export(self, error);
         if (r >= 0)
                 r = manager_bus_take_name(self, error);
         if (r < 0)
                 return r;
 
         manager_set_observer(manager, &observer, self);
-        *ret = TAKE_PTR(self);
         return 0;
 }
 
 ManagerBus *manager_bus_free(ManagerBus *self) {
-        manager_set_observer(self->manager, NULL, NULL);
+        if (self->manager)
+                manager_set_observer(self->manager, NULL, NULL);
         sd_bus_flush_close_unref(self->bus);
         free(self);
         return NULL;

@@ -11,11 +11,17 @@ typedef struct ManagerBus ManagerBus;
 typedef void (*ManagerBusLostHandler)(void *userdata);
 
 /*
- * Connects to the system bus (or the session bus), and takes the name. ERROR_UNREACHABLE if there is no bus;
- * ERROR_FAILED if another plateaud has the name, ERROR_NOT_PERMITTED if the bus's policy does not let us have it.
+ * Connects to the system bus (or the session bus), without a name: there may be no manager yet. ERROR_UNREACHABLE if
+ * there is no bus.
  */
-int manager_bus_new(ManagerBus **ret, Manager *manager, sd_event *event, bool session, ManagerBusLostHandler lost,
-                    void *userdata, Error *error);
+int manager_bus_new(ManagerBus **ret, sd_event *event, bool session, ManagerBusLostHandler lost, void *userdata,
+                    Error *error);
+
+/*
+ * Shows the manager, which outlives the bus, under the service's name. Once. ERROR_FAILED if another plateaud has the
+ * name, ERROR_NOT_PERMITTED if the bus's policy does not let us have it.
+ */
+int manager_bus_publish(ManagerBus *bus, Manager *manager, Error *error);
 
 /* Sends what waits. Before the manager is freed. */
 ManagerBus *manager_bus_free(ManagerBus *bus);

@@ -439,6 +439,18 @@ static int start_check_free(Start *start, const char *path, const DeviceNumbers 
         return 0;
 }
 
+/* So few bytes come whole, or not at all; a signal may come before them. */
+static int random_u64(uint64_t *ret) {
+        ssize_t n;
+
+        do
+                n = getrandom(ret, sizeof(*ret), 0);
+        while (n < 0 && errno == EINTR);
+        if (n < 0)
+                return -errno;
+        return n == sizeof(*ret) ? 0 : -EIO;
+}
+
 static int start_add_target(Start *start, const char *path, Error *error) {
         DeviceNumbers numbers = path_numbers(path);
 
@@ -452,12 +464,11 @@ static int start_add_target(Start *start, const char *path, Error *error) {
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
         start->n_targets++;
 
-        while (target->run_tag == 0)
-                if (getrandom(&target->run_tag, sizeof(target->run_tag), 0) != sizeof(target->run_tag))
-                        return error_set(error, ERROR_FAILED, errno, "no random numbers: %m");
-        if (getrandom(&target->seed, sizeof(target->seed), 0) != sizeof(target->seed))
-                return error_set(error, ERROR_FAILED, errno, "no random numbers: %m");
-        return 0;
+        while (r >= 0 && target->run_tag == 0)
+                r = random_u64(&target->run_tag);
+        if (r >= 0)
+                r = random_u64(&target->seed);
+        return r < 0 ? error_set(error, ERROR_FAILED, -r, "no random numbers: %s", strerror(-r)) : 0;
 }
 
 static int target_open(Target *target, const StartParameters *parameters, Error *error) {

@@ -9,6 +9,7 @@
 #include "worker/sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/fs.h>
@@ -20,6 +21,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "util/macro.h"
 
@@ -40,6 +42,15 @@ static void limits_set(void) {
                 setrlimit(RLIMIT_MEMLOCK, &memlock);
         }
         setrlimit(RLIMIT_CORE, &(struct rlimit) { 0, 0 });
+}
+
+/* The service's protection is not the worker's, which has all the buffers. Where it had none nothing changes. */
+static void oom_protection_drop(void) {
+        _cleanup_close_ int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+        char score[16];
+
+        if (fd >= 0 && read(fd, score, sizeof(score)) > 0 && score[0] == '-')
+                (void) !pwrite(fd, "0", 1, 0);
 }
 
 /* Keeps what is effective if `keep`, and nothing for those it might start. */
@@ -67,6 +78,7 @@ int sandbox_prepare(Sandbox *ret, const char **ret_notice, Error *error) {
         Sandbox sandbox = { .uid = user ? user->pw_uid : ID_NOBODY, .gid = user ? user->pw_gid : ID_NOBODY };
 
         limits_set();
+        oom_protection_drop();
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
                 return fail(error, errno, "no new privileges");
         if (is_root && (prctl(PR_GET_SECUREBITS) & (SECBIT_NO_SETUID_FIXUP | SECBIT_KEEP_CAPS)))

@@ -63,11 +63,17 @@ static int error_number(int rc, int system_errno) {
         }
 }
 
+static const char who_may_read[] = "only root and the group plateau may read the service's database";
+
 int store_fail(Store *store, Error *error, const char *action) {
         int errnum = error_number(sqlite3_extended_errcode(store->db), sqlite3_system_errno(store->db));
 
         if (errnum == ENOMEM)
                 return store_out_of_memory(error);
+
+        if (errnum == EACCES)
+                return error_set(error, ERROR_UNREACHABLE, EACCES, "cannot %s %s: %s; %s", action, store->path,
+                                 strerrordesc_np(errnum), who_may_read);
 
         /* SQLite's words where they say more than the errno's. */
         bool has_words = errnum == EBADMSG || errnum == EINVAL || errnum == EIO;
@@ -100,6 +106,8 @@ static int resolve(const char *path, char **ret, Error *error) {
         if (!real && errno == ENOENT)
                 return error_set(error, ERROR_UNREACHABLE, ENOENT,
                                  "there is no database %s: start plateaud, or name another one with --db", path);
+        if (!real && errno == EACCES)
+                return error_set(error, ERROR_UNREACHABLE, EACCES, "cannot open %s: %m; %s", path, who_may_read);
         if (!real)
                 return error_set(error, ERROR_UNREACHABLE, errno, "cannot open %s: %m", path);
 

@@ -256,6 +256,22 @@ START_TEST(test_shutdown_of_a_blocked_database_ends) {
 }
 END_TEST
 
+/* Else what is bound to the handler leaks. */
+START_TEST(test_who_still_waits_at_the_end_is_called) {
+        uint32_t run = insert_one();
+        Store *other = block_database();
+
+        add_sample(run, 0);
+        ck_assert_int_eq(database_when_written(fixture.database, on_written, NULL), 0);
+        ck_assert_int_eq(database_shutdown(fixture.database, NSEC_PER_SEC / 10), -ETIMEDOUT);
+        unblock_database(other);
+        ck_assert_uint_eq(fixture.n_written, 0);
+        fixture.database = database_free(fixture.database);
+        ck_assert_uint_eq(fixture.n_written, 1);
+        open_database();
+}
+END_TEST
+
 START_TEST(test_active_runs_are_interrupted_at_the_beginning) {
         uint32_t run = insert_one();
 
@@ -334,6 +350,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tcase, test_one_bad_change_keeps_no_other_out);
         tcase_add_test(tcase, test_shutdown_writes_what_waits);
         tcase_add_test(tcase, test_shutdown_of_a_blocked_database_ends);
+        tcase_add_test(tcase, test_who_still_waits_at_the_end_is_called);
         tcase_add_test(tcase, test_active_runs_are_interrupted_at_the_beginning);
         tcase_add_test(tcase, test_file_alone_tells_of_a_run_that_has_ended);
         tcase_add_test(tcase, test_file_alone_tells_all_after_a_shutdown_beside_a_reader);

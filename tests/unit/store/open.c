@@ -168,6 +168,7 @@ START_TEST(reader_refuses_an_empty_file) {
 
         ck_assert_int_eq(store_open_reader(&store, test_path, &error), -EBADMSG);
         ck_assert_ptr_nonnull(strstr(error_message(&error), "empty"));
+        ck_assert_ptr_nonnull(strstr(error_message(&error), "db-wal that belongs to it"));
 }
 END_TEST
 

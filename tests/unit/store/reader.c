@@ -240,10 +240,20 @@ static int open_errno(void) {
         return -store_open_reader(&store, test_path, NULL);
 }
 
+static int open_tells_the_group(void) {
+        _cleanup_error_ Error error = ERROR_INIT;
+        Store *store;
+
+        return store_open_reader(&store, test_path, &error) < 0 && strstr(error_message(&error), "the group plateau");
+}
+
 START_TEST(others_are_told_that_they_may_not) {
         make_stopped();
         ck_assert_int_eq(chmod(test_path, 0600), 0);
         ck_assert_int_eq(run_unprivileged(open_errno), EACCES);
+        ck_assert_int_eq(run_unprivileged(open_tells_the_group), 1);
+        ck_assert_int_eq(chmod(test_dir, 0700), 0);
+        ck_assert_int_eq(run_unprivileged(open_tells_the_group), 1);
 }
 END_TEST
 

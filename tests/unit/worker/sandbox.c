@@ -154,6 +154,19 @@ START_TEST(test_allowed) {
 END_TEST
 
 /* Nobody of the same user may look into it: its files in /proc belong to root, whoever started it. */
+START_TEST(test_no_protection_from_the_oom_killer) {
+        int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+        char score[16] = "";
+
+        if (write(fd, "-500", 4) == 4) { /* needs CAP_SYS_RESOURCE */
+                enter();
+                ck_assert_int_gt(pread(fd, score, sizeof(score) - 1, 0), 0);
+                ck_assert_str_eq(score, "0\n");
+        }
+        close(fd);
+}
+END_TEST
+
 START_TEST(test_not_dumpable) {
         int to_child[2], to_parent[2];
         char path[64], byte = 0;
@@ -211,6 +224,7 @@ static Suite *make_suite(void) {
         tcase_add_loop_test_raise_signal(tc, test_forbidden, SIGSYS, 0, (int) ELEMENTSOF(forbidden));
         tcase_add_test_raise_signal(tc, test_threads_that_were_there, SIGSYS);
         tcase_add_test(tc, test_allowed);
+        tcase_add_test(tc, test_no_protection_from_the_oom_killer);
         tcase_add_test(tc, test_not_dumpable);
         tcase_add_test(tc, test_limits);
         suite_add_tcase(suite, tc);
