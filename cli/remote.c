@@ -7,48 +7,45 @@
 #include <unistd.h>
 
 #include "remote.h"
+#include "util/text.h"
 
 /* ssh's own failures; plateau has no such status. */
 #define SSH_EXIT_FAILED 255
 
-/* In quotes, since sshd hands the command to the user's shell. */
-static void write_quoted(FILE *f, const char *s) {
-        putc('\'', f);
-        for (; *s; s++)
-                if (*s == '\'')
-                        fputs("'\\''", f);
-                else
-                        putc(*s, f);
-        putc('\'', f);
+/* sshd hands the command to the user's shell. -ENOMEM. */
+static int write_word(FILE *f, char before, const char *s) {
+        _cleanup_free_ char *word = text_shell_word(s);
+
+        if (!word)
+                return -ENOMEM;
+        fprintf(f, "%c%s", before, word);
+        return 0;
 }
 
 static int make_command(char **ret, const Verb *verb, const Arguments *arguments) {
         char *text = NULL;
         size_t length;
+        int r = 0;
 
         FILE *f = open_memstream(&text, &length);
         if (!f)
                 return -ENOMEM;
 
         fprintf(f, "plateau %s", verb->name);
-        for (size_t i = 0; i < arguments->n_values; i++) {
+        for (size_t i = 0; r >= 0 && i < arguments->n_values; i++) {
                 const ArgumentValue *v = &arguments->values[i];
 
                 if (strcmp(v->option->name, "host") == 0)
                         continue;
                 fprintf(f, " --%s", v->option->name);
-                if (v->value) {
-                        putc('=', f);
-                        write_quoted(f, v->value);
-                }
+                if (v->value)
+                        r = write_word(f, '=', v->value);
         }
         fputs(" --", f);
-        for (size_t i = 0; i < arguments->n_words; i++) {
-                putc(' ', f);
-                write_quoted(f, arguments->words[i]);
-        }
+        for (size_t i = 0; r >= 0 && i < arguments->n_words; i++)
+                r = write_word(f, ' ', arguments->words[i]);
 
-        if (fclose(f) != 0) {
+        if (fclose(f) != 0 || r < 0) {
                 free(text);
                 return -ENOMEM;
         }

@@ -51,7 +51,7 @@ void canvas_dot(Canvas *canvas, unsigned x, unsigned y, Ink ink) {
 }
 
 void ink_begin(Ink ink, bool color, FILE *f) {
-        static const unsigned colors[] = { 36, 33, 35, 32, 34, 31 };
+        static const unsigned colors[INK_N_STYLES] = { 36, 33, 35, 32, 34, 31 };
 
         if (color)
                 fprintf(f, "\033[%s%um", ink.band ? "2;" : "", colors[ink.series % ELEMENTSOF(colors)]);
@@ -63,9 +63,9 @@ void ink_end(bool color, FILE *f) {
 }
 
 char ink_character(Ink ink) {
-        static const char characters[] = "*o+x#@";
+        static const char characters[INK_N_STYLES] = { '*', 'o', '+', 'x', '#', '@' };
 
-        return ink.band ? ':' : characters[ink.series % (sizeof characters - 1)];
+        return ink.band ? ':' : characters[ink.series % INK_N_STYLES];
 }
 
 static void print_cell(const Cell *cell, bool ascii, FILE *f) {

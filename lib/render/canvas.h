@@ -19,6 +19,7 @@ typedef struct Ink {
 } Ink;
 
 #define CANVAS_SERIES_MAX 64
+#define INK_N_STYLES 6 /* colours, and characters in ASCII; then they come again */
 
 typedef struct Canvas Canvas;
 

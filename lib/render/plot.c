@@ -26,6 +26,7 @@
 #define HEIGHT_DEFAULT 16U
 #define HEIGHT_MIN 4U
 #define COLUMNS_PER_TIME_TICK 11
+#define N_DASHES 4U
 
 typedef struct Plot {
         const PlotOptions *options;
@@ -129,7 +130,7 @@ static void draw_band(Plot *plot, unsigned series) {
 
 /* The curve's dashes: whether series has a dot at x. */
 static bool is_inked(const Plot *plot, unsigned series, unsigned x) {
-        static const unsigned periods[] = { 1, 4, 2, 6 };
+        static const unsigned periods[N_DASHES] = { 1, 4, 2, 6 };
         unsigned period = plot->options->color || plot->options->ascii ? 1 : periods[series % ELEMENTSOF(periods)];
 
         return x % period < (period + 1) / 2;
@@ -212,6 +213,16 @@ static int print_title(const Plot *plot) {
         return 0;
 }
 
+/* Where curves cannot be told from each other by their looks. */
+static void print_repetition(const Plot *plot) {
+        const PlotOptions *o = plot->options;
+        unsigned n_styles = o->color || o->ascii ? INK_N_STYLES : N_DASHES;
+
+        if (plot->n_series > n_styles)
+                fprintf(plot->f, "after %u curves the %s come again\n", n_styles,
+                        o->color ? "colours" : o->ascii ? "characters" : "dashes");
+}
+
 static int print_legend(const Plot *plot) {
         unsigned room = plot->width - KEY_COLUMNS - 1;
 
@@ -223,6 +234,8 @@ static int print_legend(const Plot *plot) {
                 print_key(plot, (Ink) { .series = (unsigned) i % CANVAS_SERIES_MAX });
                 fprintf(plot->f, " %s\n", label);
         }
+
+        print_repetition(plot);
         return 0;
 }
 

@@ -157,13 +157,32 @@ char *text_escape_json(const char *json) {
                 size_t n = utf8_decode(json, &c);
 
                 /* Below 0x20 only the blanks between the values are left: the strings' own are escaped already. */
-                out = n > 0 && c >= 0x20 && is_unprintable(c) ? escape_one_json(out, c) : mempcpy(out, json, MAX(n, 1U));
+                out = n > 0 && c >= 0x20 && is_unprintable(c) ? escape_one_json(out, c)
+                                                              : mempcpy(out, json, MAX(n, 1U));
                 json += MAX(n, (size_t) 1);
         }
         *out = '\0';
 
         char *fitted = realloc(text, (size_t) (out - text) + 1);
         return fitted ?: text;
+}
+
+char *text_shell_word(const char *text) {
+        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:+-/=@,";
+
+        if (text[0] != '\0' && text[strspn(text, plain)] == '\0')
+                return strdup(text);
+
+        char *word = malloc(4 * strlen(text) + 3); /* ' becomes '\'' */
+        if (!word)
+                return NULL;
+        char *to = word;
+        *to++ = '\'';
+        for (const char *from = text; *from; from++)
+                to = *from == '\'' ? stpcpy(to, "'\\''") : (*to = *from, to + 1);
+        *to++ = '\'';
+        *to = '\0';
+        return word;
 }
 
 char *text_strip(const char *s) {

@@ -27,6 +27,9 @@ char *text_escape(const char *s);
  */
 char *text_escape_json(const char *json);
 
+/* As one word of a shell command: quoted if it has to be. */
+char *text_shell_word(const char *s);
+
 /* Copy without leading and trailing white space. */
 char *text_strip(const char *s);
 

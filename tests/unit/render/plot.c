@@ -203,6 +203,30 @@ START_TEST(several_series_have_a_legend) {
 }
 END_TEST
 
+START_TEST(looks_that_come_again_are_told) {
+        static const struct {
+                PlotOptions options;
+                size_t n;
+                const char *expected;
+        } cases[] = {
+                { { .ascii = true }, 7, "after 6 curves the characters come again" },
+                { { .color = true }, 7, "after 6 curves the colours come again" },
+                { {}, 5, "after 4 curves the dashes come again" },
+        };
+        PlotSeries series[7];
+
+        for (size_t i = 0; i < ELEMENTSOF(series); i++)
+                series[i] = make(100, flat);
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_free_ char *enough = print(series, cases[i].n - 1, &cases[i].options);
+                _cleanup_free_ char *text = print(series, cases[i].n, &cases[i].options);
+
+                ck_assert_ptr_null(strstr(enough, "come again"));
+                ck_assert_ptr_nonnull(strstr(text, cases[i].expected));
+        }
+}
+END_TEST
+
 START_TEST(marks_stand_below_their_time) {
         static const PlotMark marks[] = {
                 { .at_s = 0, .text = "begin" },
@@ -289,6 +313,7 @@ static Suite *plot_suite(void) {
         tcase_add_test(tcase, colour_only_when_asked_for);
         tcase_add_test(tcase, hostile_text_stays_on_its_line);
         tcase_add_test(tcase, several_series_have_a_legend);
+        tcase_add_test(tcase, looks_that_come_again_are_told);
         tcase_add_test(tcase, marks_stand_below_their_time);
         tcase_add_test(tcase, too_many_marks_are_counted);
         tcase_add_test(tcase, edges_are_drawn);

@@ -62,6 +62,19 @@ START_TEST(test_escape_leaves_nothing_that_acts_on_a_terminal) {
 }
 END_TEST
 
+START_TEST(test_a_shell_gets_one_word) {
+        static const char *const cases[][2] = {
+                { "S3Z8_NB0K-n1", "S3Z8_NB0K-n1" }, { "", "''" }, { "a b", "'a b'" }, { "it's", "'it'\\''s'" },
+                { "$(x)`y`", "'$(x)`y`'" }, { "~root", "'~root'" }, { "a\nb", "'a\nb'" }, { "'", "''\\'''" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_free_ char *word = text_shell_word(cases[i][0]);
+                ck_assert_str_eq(word, cases[i][1]);
+        }
+}
+END_TEST
+
 START_TEST(test_strip) {
         static const TextCase cases[] = {
                 { "", "" }, { "   ", "" }, { "a", "a" }, { "  a b\t\n", "a b" }, { "\r\n\v\fx", "x" },
@@ -118,6 +131,7 @@ static Suite *make_suite(void) {
 
         tcase_add_test(tc, test_invalid_bytes_are_replaced_one_by_one);
         tcase_add_test(tc, test_escape_leaves_nothing_that_acts_on_a_terminal);
+        tcase_add_test(tc, test_a_shell_gets_one_word);
         tcase_add_test(tc, test_strip);
         tcase_add_test(tc, test_sizes_are_rounded_to_a_decimal);
         tcase_add_test(tc, test_counts_have_three_digits);
