@@ -17,9 +17,9 @@ typedef struct Sandbox {
 
 /*
  * While files can still be opened and before there are threads, so that they inherit it: finds the user `plateau`, or
- * nobody (65534); lifts the limit of locked memory; no protection from the OOM killer, no core dumps, no new privileges, no bounding, inheritable
- * and ambient capabilities; if not root, no capabilities at all. ERROR_FAILED. *ret_notice, if not NULL, is a
- * line for the journal (static): something harmless could not be given up.
+ * nobody (65534); lifts the limit of locked memory; no protection from the OOM killer, no core dumps, no new
+ * privileges, no bounding, inheritable and ambient capabilities; if not root, no capabilities at all. ERROR_FAILED.
+ * *ret_notice, if not NULL, is a line for the journal (static): something harmless could not be given up.
  */
 int sandbox_prepare(Sandbox *ret, const char **ret_notice, Error *error);
 

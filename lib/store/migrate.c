@@ -97,8 +97,9 @@ int migrate_check(Store *store, Error *error) {
                 return r;
 
         if (r == IDENTITY_EMPTY)
-                return error_set(error, ERROR_UNREACHABLE, EBADMSG, "%s is empty: nothing was recorded in it yet, or it is a copy without the %s-wal that "
-                                 "belongs to it", store->path, store->path);
+                return error_set(error, ERROR_UNREACHABLE, EBADMSG,
+                                 "%s is empty: nothing was recorded in it yet, or it is a copy without the %s-wal "
+                                 "that belongs to it", store->path, store->path);
         if (version < schema_version)
                 return error_set(error, ERROR_UNREACHABLE, EPROTO,
                                  "%s has the older schema version %u and this plateau reads %u: "
