@@ -7,6 +7,7 @@
 #include "judge.h"
 #include "output.h"
 #include "render/table.h"
+#include "story.h"
 #include "util/macro.h"
 #include "util/text.h"
 #include "util/time.h"
@@ -50,12 +51,15 @@ static int add_regimes_json(json_object *document, const Analysis *a) {
 static int add_states_json(json_object *document, const Analysis *a) {
         json_object *burst = json_object_new_object(), *steady = json_object_new_object();
         json_object *collapse = json_object_new_object(), *stalls = json_object_new_object();
+        json_object *end = json_object_new_object(), *floor = json_object_new_object();
 
         json_add(document, "burst", burst);
         json_add(document, "steady", steady);
         json_add(document, "collapse", collapse);
         json_add(document, "stalls", stalls);
-        if (!burst || !steady || !collapse || !stalls)
+        json_add(document, "end", end);
+        json_add(document, "floor", floor);
+        if (!burst || !steady || !collapse || !stalls || !end || !floor)
                 return -ENOMEM;
 
         json_add_double(burst, "iops", a->burst_iops);
@@ -64,14 +68,24 @@ static int add_states_json(json_object *document, const Analysis *a) {
         json_add_string(steady, "state", steady_state_name(a->steady));
         json_add_double(steady, "since_s", a->steady_since_s);
         json_add_double(steady, "iops", a->steady_iops);
+        json_add_double(end, "from_s", a->end_from_s);
+        json_add_double(end, "to_s", a->end_to_s);
+        json_add_double(end, "iops", a->end_iops);
+        json_add_double(end, "ratio", a->end_ratio);
+        json_add_double(end, "silent_s", a->end_silent_s);
+        json_add_double(floor, "iops", a->floor_iops);
+        json_add_double(floor, "ratio", a->floor_ratio);
         json_add_string(collapse, "verdict", collapse_verdict_name(a->collapse));
         json_add_double(collapse, "ratio", a->collapse_ratio);
         json_add_double(collapse, "at_s", a->collapse_at_s);
+        json_add_double(collapse, "from_s", a->collapse_from_s);
+        json_add_double(collapse, "from_iops", a->collapse_from_iops);
         json_add_double(collapse, "fall_s", a->collapse_fall_s);
         json_add_double(collapse, "trough_iops", a->collapse_trough_iops);
         json_add_double(collapse, "recovered_ratio", a->collapse_recovered_ratio);
         json_add_u64(stalls, "count", a->n_stalls);
         json_add_double(stalls, "longest_s", a->longest_stall_s);
+        json_add_double(stalls, "share", a->stalled_share);
         return 0;
 }
 
@@ -86,6 +100,8 @@ static int add_cycle_json(json_object *document, const Analysis *a) {
                 return -ENOMEM;
         json_add_double(cycle, "period_s", a->cycle_period_s);
         json_add_double(cycle, "depth", a->cycle_depth);
+        json_add_double(cycle, "low_iops", a->cycle_low_iops);
+        json_add_double(cycle, "high_iops", a->cycle_high_iops);
         json_add(document, "cycle", cycle);
         return 0;
 }
@@ -154,6 +170,7 @@ static int analyze_json(Cli *cli, const Analyzed *analyzed) {
                 return -ENOMEM;
         judgement_add_json(document, &analyzed->judgement);
         json_add_double(document, "judged_s", analyzed->judgement.series.total_s);
+        json_add_double(document, "bytes_per_io", judgement_bytes_per_io(&analyzed->judgement));
         int r = add_states_json(document, a);
         if (r >= 0)
                 r = add_regimes_json(document, a);
@@ -191,95 +208,55 @@ static Count count(double value) {
         return c;
 }
 
-static void print_collapse(const Analysis *a) {
-        printf("It did %s IOPS in its burst (from %s to %s), and %s at the end: %.3g %% of that (%s).\n",
-               count(a->burst_iops).text, span(a->burst_from_s).text, span(a->burst_to_s).text,
-               count(a->steady_iops).text, 100 * a->collapse_ratio, collapse_verdict_name(a->collapse));
-        if (isnan(a->collapse_at_s))
-                return;
-        printf("It fell after %s", span(a->collapse_at_s).text);
-        if (!isnan(a->collapse_fall_s))
-                printf(", within %s, to %s IOPS in its lowest half minute, and has made good %.0f %% of that fall",
-                       span(a->collapse_fall_s).text, count(a->collapse_trough_iops).text,
-                       100 * a->collapse_recovered_ratio);
-        puts(".");
+/* A row of the table. */
+static int add_regime(Table *table, const Regime *regime, double bytes_per_io) {
+        Span from = span(regime->from_s), to = span(regime->to_s);
+        Count mean = count(regime->iops_mean), p05 = count(regime->iops_p05), p95 = count(regime->iops_p95);
+        char slope[32], bandwidth[32];
+        bool has_slope = !isnan(regime->slope_percent_per_hour), has_size = !isnan(bytes_per_io);
+        const char *cells[] = { from.text, to.text, mean.text, has_size ? bandwidth : NULL, p05.text, p95.text,
+                                has_slope ? slope : NULL, regime->transient ? "transient" : "" };
+
+        snprintf(slope, sizeof(slope), "%+.1f", regime->slope_percent_per_hour);
+        double mb_per_s = regime->iops_mean * bytes_per_io / 1e6;
+        snprintf(bandwidth, sizeof(bandwidth), mb_per_s < 1000 ? "%.3g" : "%.0f", mb_per_s);
+        return table_add_row(table, cells);
 }
 
-static void print_steady(const Judgement *j) {
-        const Analysis *a = j->analysis;
-
-        switch (a->steady) {
-        case STEADY_TOO_SHORT:
-                printf("No steady state can be told: %s is too short, it takes ten minutes and two fills of the "
-                       "device.\n", span(j->series.total_s).text);
-                break;
-        case STEADY_NOT_ENOUGH_VOLUME:
-                printf("It has held %s IOPS since %s, but too little was moved to call that steady: it takes two "
-                       "fills of the device.\n", count(a->steady_iops).text, span(a->steady_since_s).text);
-                break;
-        case STEADY_CYCLING:
-                printf("It goes up and down every %s, by %.0f %%: there is no one level, but a mean of %s IOPS.\n",
-                       span(a->cycle_period_s).text, 100 * a->cycle_depth, count(a->steady_iops).text);
-                break;
-        case STEADY_DRIFTING:
-                printf("It is not steady: %s.\n", a->trend < 0 ? "it still falls at the end" :
-                       a->trend > 0 ? "it still rises at the end" : "no state lasted to the end");
-                break;
-        default:
-                printf("It has been steady at %s IOPS since %s.\n", count(a->steady_iops).text,
-                       span(a->steady_since_s).text);
-                break;
-        }
-}
-
-static void print_story(const Judgement *j) {
-        const Analysis *a = j->analysis;
-
-        if (a->n_regimes == 0) {
-                printf("Too little was measured to tell anything: %s.\n", span(j->series.total_s).text);
-                return;
-        }
-        if (a->burst_iops <= 0) {
-                puts("Nothing completed.");
-                return;
-        }
-        print_collapse(a);
-        print_steady(j);
-        if (a->n_stalls > 0)
-                printf("It stalled %u times, for %s at the longest.\n", a->n_stalls, span(a->longest_stall_s).text);
-}
-
-static int print_regimes(const Analysis *a) {
+/* The ups and downs of a cycle are hundreds of passages that one sentence tells better. */
+static int print_regimes(const Judgement *j) {
         static const TableColumn columns[] = {
-                { "FROM", .right = true }, { "TO", .right = true }, { "IOPS", .right = true }, { "P5", .right = true },
-                { "P95", .right = true }, { "%/HOUR", .right = true }, { "" },
+                { "FROM", .right = true }, { "TO", .right = true }, { "IOPS", .right = true },
+                { "MB/S", .right = true }, { "P5", .right = true }, { "P95", .right = true },
+                { "%/HOUR", .right = true, .may_be_empty = true }, { "", .may_be_empty = true },
         };
         _cleanup_(table_freep) Table *table = NULL;
+        const Analysis *a = j->analysis;
+        size_t n_left_out = 0;
 
         if (a->n_regimes == 0)
                 return 0;
         putchar('\n');
         int r = table_new(&table, columns, ELEMENTSOF(columns));
         for (size_t i = 0; r >= 0 && i < a->n_regimes; i++) {
-                const Regime *regime = &a->regimes[i];
-                Span from = span(regime->from_s), to = span(regime->to_s);
-                Count mean = count(regime->iops_mean), p05 = count(regime->iops_p05), p95 = count(regime->iops_p95);
-                char slope[32];
-                bool has_slope = !isnan(regime->slope_percent_per_hour);
-                const char *cells[] = { from.text, to.text, mean.text, p05.text, p95.text, has_slope ? slope : NULL,
-                                        regime->transient ? "transient" : "" };
-
-                snprintf(slope, sizeof(slope), "%+.1f", regime->slope_percent_per_hour);
-                r = table_add_row(table, cells);
+                if (a->has_cycle && a->regimes[i].transient)
+                        n_left_out++;
+                else
+                        r = add_regime(table, &a->regimes[i], judgement_bytes_per_io(j));
         }
-        return r < 0 ? r : output_table(table);
+        if (r >= 0)
+                r = output_table(table);
+        if (n_left_out > 0)
+                printf("%zu passages up and down are left out (--json has them)\n", n_left_out);
+        return r;
 }
 
 static void print_snia(const SniaResult *snia) {
         const SniaWindow *w = snia->first.first_round > 0 ? &snia->first : &snia->last;
 
         if (w->first_round == 0) {
-                printf("SNIA PTS: %u rounds of one minute, five are needed\n", snia->n_rounds);
+                printf("SNIA PTS: %u %s of one minute, five are needed\n", snia->n_rounds,
+                       snia->n_rounds == 1 ? "round" : "rounds");
                 return;
         }
         printf("SNIA PTS: %s, rounds %u to %u of %u: average %s IOPS, data excursion %s of %s allowed, "
@@ -307,8 +284,8 @@ static int analyze_text(const Analyzed *analyzed) {
         if (!title)
                 return -ENOMEM;
         printf("%s\n\n", title);
-        print_story(&analyzed->judgement);
-        int r = print_regimes(analyzed->judgement.analysis);
+        story_print(&analyzed->judgement);
+        int r = print_regimes(&analyzed->judgement);
         if (r < 0)
                 return r;
         puts("\nWhat other tools call steady, which looks neither at the volume written nor at what comes later:");

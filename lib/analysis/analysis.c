@@ -45,11 +45,11 @@
 #define RATIO_CLIFF 0.2 /* what garbage collection at usual over-provisioning explains */
 #define RATIO_COLLAPSE 0.05
 
-
 #define CYCLE_ABOVE 1.1 /* the heights of a cycle: what counts as a burst before it */
 
 #define STALL_SHARE 0.1
 #define STALL_MIN_POINT_IOS 10.0
+#define SILENT_MIN_IOS 100.0 /* that the burst would have done meanwhile: of a slow drive silence says nothing */
 
 typedef struct Work {
         const Series *series;
@@ -174,18 +174,50 @@ static void regimes_join_alike(Work *w) {
         }
 }
 
+static int sign(double x) {
+        return (x > 0) - (x < 0);
+}
+
+/* The line through n values, and where it goes if noise does not explain that: 1, -1 or 0. -ENOMEM. */
+static int line_direction(const double *y, size_t n, Line *ret_line, int *ret) {
+        Line line = line_fit(y, n);
+        _cleanup_free_ double *residual = calloc(n, sizeof(double));
+        if (!residual)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                residual[i] = y[i] - line.intercept - line.slope * (double) i;
+
+        double lrv = long_run_variance(residual, n);
+        if (lrv < 0)
+                return -ENOMEM;
+        *ret_line = line;
+        *ret = fabs(line.slope) > MOVE_SIGMAS * sqrt(lrv / line.sum_tt) ? sign(line.slope) : 0;
+        return 0;
+}
+
+static int regime_set_slope(const Work *w, Regime *r) {
+        size_t n = r->to_block - r->from_block;
+        int direction;
+        Line line;
+
+        r->slope_percent_per_hour = NAN;
+        if (r->transient || r->length_s < SLOPE_MIN_S || n < MIN_BLOCKS)
+                return 0;
+        if (line_direction(w->y + r->from_block, n, &line, &direction) < 0)
+                return -ENOMEM;
+        if (direction != 0)
+                r->slope_percent_per_hour = 100 * expm1(line.slope * 3600 / w->series->block_s);
+        return 0;
+}
+
 static int regime_describe(const Work *w, Regime *r) {
         const SeriesBlock *first = &w->series->blocks[r->from_block], *last = &w->series->blocks[r->to_block - 1];
         r->from_s = first->from_s;
         r->to_s = last->to_s;
         r->iops_mean = series_level(w->series, r->from_block, r->to_block);
         r->transient = r->length_s < fmin(TRANSIENT_S, TRANSIENT_SHARE * w->series->total_s);
-
-        r->slope_percent_per_hour = NAN;
-        if (!r->transient && r->to_block - r->from_block >= 2) {
-                Line line = line_fit(w->y + r->from_block, r->to_block - r->from_block);
-                r->slope_percent_per_hour = 100 * expm1(line.slope * 3600 / w->series->block_s);
-        }
+        if (regime_set_slope(w, r) < 0)
+                return -ENOMEM;
 
         size_t n = last->first_point + last->n_points - first->first_point;
         _cleanup_free_ double *iops = calloc(n, sizeof(double));
@@ -238,28 +270,14 @@ static double mean_of(const double *x, size_t n) {
         return sum / (double) n;
 }
 
-static int sign(double x) {
-        return (x > 0) - (x < 0);
-}
-
-/* Where a line through n blocks goes, if that matters and noise does not explain it. */
+/* As line_direction(), if going on like that for the whole phase would also matter. */
 static int line_trend(const Work *w, const double *y, size_t n, Line *ret_line, int *ret) {
-        Line line = line_fit(y, n);
-        _cleanup_free_ double *residual = calloc(n, sizeof(double));
-        if (!residual)
-                return -ENOMEM;
-        for (size_t i = 0; i < n; i++)
-                residual[i] = y[i] - line.intercept - line.slope * (double) i;
-
-        double lrv = long_run_variance(residual, n);
-        if (lrv < 0)
-                return -ENOMEM;
         double blocks_in_total = w->series->total_s / w->series->block_s;
-        bool moves = fabs(line.slope) > MOVE_SIGMAS * sqrt(lrv / line.sum_tt) &&
-                     fabs(line.slope) * blocks_in_total >= REGIME_MIN_STEP;
-        *ret_line = line;
-        *ret = moves ? sign(line.slope) : 0;
-        return 0;
+        int r = line_direction(y, n, ret_line, ret);
+
+        if (r >= 0 && fabs(ret_line->slope) * blocks_in_total < REGIME_MIN_STEP)
+                *ret = 0;
+        return r;
 }
 
 /*
@@ -298,14 +316,18 @@ static int regime_trend(const Work *w, const Regime *l, int *ret) {
         return r;
 }
 
+static double regime_bytes(const Work *w, const Regime *l) {
+        double bytes = 0;
+
+        for (size_t i = l->from_block; i < l->to_block; i++)
+                bytes += w->series->blocks[i].bytes;
+        return bytes;
+}
+
 static bool regime_has_volume(const Work *w, const Regime *l) {
         if (w->capacity_bytes == 0)
                 return l->length_s >= fmax(VOLUME_UNKNOWN_S, VOLUME_UNKNOWN_SHARE * w->series->total_s);
-
-        double bytes = 0;
-        for (size_t i = l->from_block; i < l->to_block; i++)
-                bytes += w->series->blocks[i].bytes;
-        return bytes >= VOLUME_FILLS * (double) w->capacity_bytes;
+        return regime_bytes(w, l) >= VOLUME_FILLS * (double) w->capacity_bytes;
 }
 
 /* The last regime that is no transient; the last one, if all are. */
@@ -327,6 +349,7 @@ static int end_state_find(Work *w, size_t *ret_l) {
 
         size_t q = MAX((size_t) 1, (r->to_block - r->from_block) / 4);
         a->steady_since_s = r->from_s;
+        a->steady_bytes = regime_bytes(w, r);
         a->steady_iops = trend != 0 ? series_level(w->series, r->to_block - q, r->to_block) : r->iops_mean;
 
         a->trend = l + 1 < a->n_regimes ? sign(a->regimes[a->n_regimes - 1].mean_y - r->mean_y) : trend;
@@ -408,7 +431,7 @@ static double level_median3(const Series *s, size_t i) {
 }
 
 /* From leaving 90 % of the way (in the logarithm) to reaching 10 % of it. */
-static double collapse_fall(const Work *w, size_t b, size_t at) {
+static void collapse_set_fall(Work *w, size_t b, size_t at) {
         const Series *s = w->series;
         double p = collapse_height(w, b, at), end = fmax(w->a->steady_iops, 1);
         double high = pow(p, 0.9) * pow(end, 0.1), low = pow(p, 0.1) * pow(end, 0.9);
@@ -421,17 +444,25 @@ static double collapse_fall(const Work *w, size_t b, size_t at) {
 
         double from_s = s->blocks[MIN(from, s->n_blocks - 1)].from_s;
         double to_s = to < s->n_blocks ? s->blocks[to].from_s : s->blocks[s->n_blocks - 1].to_s;
-        return fmax(to_s - from_s, s->block_s);
+
+        w->a->collapse_from_iops = p;
+        w->a->collapse_from_s = from_s;
+        w->a->collapse_fall_s = fmax(to_s - from_s, s->block_s);
+}
+
+/* The lowest or highest (pick: fmin or fmax) level of any window_s seconds from block `from` on. */
+static double extreme_level(const Series *s, size_t from, double window_s, double (*pick)(double, double)) {
+        size_t window = (size_t) fmax(1, round(window_s / s->block_s));
+        double extreme = NAN;
+
+        for (size_t i = from; i + window <= s->n_blocks; i++)
+                extreme = pick(extreme, series_level(s, i, i + window));
+        return extreme;
 }
 
 /* The lowest level of any half minute from block `from` on. */
 static double collapse_trough(const Series *s, size_t from) {
-        double window_s = s->total_s < SHORT_RUN_S ? REGIME_MIN_SHORT_S : REGIME_MIN_S, lowest = NAN;
-        size_t window = (size_t) fmax(1, round(window_s / s->block_s));
-
-        for (size_t i = from; i + window <= s->n_blocks; i++)
-                lowest = fmin(lowest, series_level(s, i, i + window));
-        return lowest;
+        return extreme_level(s, from, s->total_s < SHORT_RUN_S ? REGIME_MIN_SHORT_S : REGIME_MIN_S, fmin);
 }
 
 static void collapse_find(Work *w, size_t l) {
@@ -452,7 +483,7 @@ static void collapse_find(Work *w, size_t l) {
         if (at == SIZE_MAX)
                 return;
         a->collapse_at_s = a->regimes[at].from_s;
-        a->collapse_fall_s = collapse_fall(w, b, at);
+        collapse_set_fall(w, b, at);
         a->collapse_trough_iops = collapse_trough(w->series, a->regimes[at].from_block);
 
         double height = a->burst_iops - a->collapse_trough_iops;
@@ -460,8 +491,28 @@ static void collapse_find(Work *w, size_t l) {
                 a->collapse_recovered_ratio = fmin(fmax((a->steady_iops - a->collapse_trough_iops) / height, 0), 1);
 }
 
+/* Of each cycle, from fall to fall, the lowest and highest block; of these the medians. -ENOMEM. */
+static int cycle_set_range(Work *w) {
+        const Cycle *c = &w->cycle;
+        size_t n = c->n_falls - 1;
+        _cleanup_free_ double *low = calloc(n, sizeof(double)), *high = calloc(n, sizeof(double));
+
+        if (!low || !high)
+                return -ENOMEM;
+        for (size_t k = 0; k < n; k++) {
+                low[k] = high[k] = w->series->blocks[c->falls[k]].level;
+                for (size_t i = c->falls[k] + 1; i < c->falls[k + 1]; i++) {
+                        low[k] = fmin(low[k], w->series->blocks[i].level);
+                        high[k] = fmax(high[k], w->series->blocks[i].level);
+                }
+        }
+        w->a->cycle_low_iops = median_inplace(low, n);
+        w->a->cycle_high_iops = median_inplace(high, n);
+        return 0;
+}
+
 /* A cycling phase has no end state; its level is the mean over whole periods of its second half. */
-static void cycle_judge(Work *w) {
+static int cycle_judge(Work *w) {
         Analysis *a = w->a;
         const Series *s = w->series;
         const Cycle *c = &w->cycle;
@@ -488,31 +539,75 @@ static void cycle_judge(Work *w) {
         collapse_set_ratio(a);
         if (a->collapse == COLLAPSE_NONE)
                 a->collapse_at_s = NAN;
+        return cycle_set_range(w);
 }
 
 /* --- stalls --- */
 
+/* The stalls of a phase, and what they are of its end state. */
+typedef struct Stalls {
+        double length_s; /* of the one that goes on */
+        double state_s, stalled_s, stalled_ios; /* since steady_since_s: all time, and that in stalls */
+} Stalls;
+
+static void stalls_add(Analysis *a, Stalls *stalls, const SeriesPoint *p, double limit) {
+        double duration_s = p->to_s - p->from_s;
+        bool stalled = p->ios <= 0 || p->ios / duration_s < limit, in_state = p->from_s >= a->steady_since_s;
+
+        if (in_state)
+                stalls->state_s += duration_s;
+        if (!stalled) {
+                stalls->length_s = 0;
+                return;
+        }
+        if (stalls->length_s <= 0)
+                a->n_stalls++;
+        stalls->length_s += duration_s;
+        a->longest_stall_s = fmax(a->longest_stall_s, stalls->length_s);
+        if (in_state) {
+                stalls->stalled_s += duration_s;
+                stalls->stalled_ios += p->ios;
+        }
+}
+
 static void stalls_find(Work *w) {
         const Series *s = w->series;
-        if (s->median_point_ios < STALL_MIN_POINT_IOS)
-                return;
+        Analysis *a = w->a;
+        Stalls stalls = {};
 
-        double length_s = 0;
-        for (size_t b = 0; b < s->n_blocks; b++) {
+        for (size_t b = 0; b < s->n_blocks && s->median_point_ios >= STALL_MIN_POINT_IOS; b++) {
                 double limit = STALL_SHARE * exp(w->center[b]);
-                for (size_t i = s->blocks[b].first_point; i < s->blocks[b].first_point + s->blocks[b].n_points; i++) {
-                        const SeriesPoint *p = &s->points[i];
-                        double duration_s = p->to_s - p->from_s;
-                        if (p->ios > 0 && p->ios / duration_s >= limit) {
-                                length_s = 0;
-                                continue;
-                        }
-                        if (length_s <= 0)
-                                w->a->n_stalls++;
-                        length_s += duration_s;
-                        w->a->longest_stall_s = fmax(w->a->longest_stall_s, length_s);
-                }
+                for (size_t i = 0; i < s->blocks[b].n_points; i++)
+                        stalls_add(a, &stalls, &s->points[s->blocks[b].first_point + i], limit);
         }
+
+        bool lasts = a->steady == STEADY_STEADY || a->steady == STEADY_CYCLING;
+        a->stalled_share = stalls.state_s > 0 ? stalls.stalled_s / stalls.state_s : 0;
+        a->floor_iops = a->steady_iops;
+        if (a->steady == STEADY_CYCLING)
+                a->floor_iops = a->cycle_low_iops;
+        if (lasts && a->stalled_share > STALLED_SHARE_MAX)
+                a->floor_iops = fmin(a->floor_iops, stalls.stalled_ios / stalls.stalled_s);
+        a->floor_ratio = a->burst_iops > 0 ? a->floor_iops / a->burst_iops : NAN;
+}
+
+/* --- what it did last --- */
+
+static void end_find(Work *w) {
+        const Series *s = w->series;
+        const Regime *last = &w->a->regimes[w->a->n_regimes - 1];
+        double silent_s = 0;
+
+        for (size_t i = s->n_points; i-- > 0 && s->points[i].ios <= 0;)
+                silent_s += s->points[i].to_s - s->points[i].from_s;
+
+        w->a->peak_iops = extreme_level(s, 0, SERIES_BLOCK_S, fmax);
+        w->a->end_from_s = last->from_s;
+        w->a->end_to_s = last->to_s;
+        w->a->end_iops = last->iops_mean;
+        w->a->end_ratio = w->a->burst_iops > 0 ? last->iops_mean / w->a->burst_iops : NAN;
+        if (silent_s * w->a->burst_iops >= SILENT_MIN_IOS)
+                w->a->end_silent_s = silent_s;
 }
 
 int analysis_new(Analysis **ret, const Series *series, uint64_t capacity_bytes) {
@@ -523,11 +618,14 @@ int analysis_new(Analysis **ret, const Series *series, uint64_t capacity_bytes) 
         if (!w.a)
                 return -ENOMEM;
         *w.a = (Analysis){
-                .burst_iops = NAN, .burst_from_s = NAN, .burst_to_s = NAN,
+                .burst_iops = NAN, .burst_from_s = NAN, .burst_to_s = NAN, .peak_iops = NAN,
                 .steady = STEADY_TOO_SHORT, .steady_since_s = NAN, .steady_iops = NAN,
                 .collapse = COLLAPSE_NONE, .collapse_ratio = NAN, .collapse_at_s = NAN, .collapse_fall_s = NAN,
                 .collapse_trough_iops = NAN, .collapse_recovered_ratio = NAN,
-                .cycle_period_s = NAN, .cycle_depth = NAN,
+                .collapse_from_s = NAN, .collapse_from_iops = NAN,
+                .end_from_s = NAN, .end_to_s = NAN, .end_iops = NAN, .end_ratio = NAN,
+                .floor_iops = NAN, .floor_ratio = NAN,
+                .cycle_period_s = NAN, .cycle_depth = NAN, .cycle_low_iops = NAN, .cycle_high_iops = NAN,
         };
 
         if (w.n >= MIN_BLOCKS) {
@@ -537,14 +635,15 @@ int analysis_new(Analysis **ret, const Series *series, uint64_t capacity_bytes) 
                         r = regimes_find(&w);
                 if (r >= 0 && cycles == 0)
                         r = end_state_find(&w, &l);
+                if (r >= 0 && cycles)
+                        r = cycle_judge(&w);
                 if (r < 0)
                         return r;
 
-                if (cycles)
-                        cycle_judge(&w);
-                else
+                if (!cycles)
                         collapse_find(&w, l);
                 stalls_find(&w);
+                end_find(&w);
         }
 
         *ret = TAKE_PTR(w.a);

@@ -12,6 +12,9 @@
 
 #include "analysis/series.h"
 
+/* What a regime changes in an hour is told from half an hour on: of less it would be a guess. */
+#define SLOPE_MIN_S 1800.0
+
 typedef struct Regime {
         size_t from_block, to_block; /* [from, to) of the series' blocks */
         double from_s, to_s;         /* of the phase */
@@ -19,9 +22,12 @@ typedef struct Regime {
         double mean_y;               /* mean ln IOPS, outliers clipped */
         double iops_mean;            /* level: Σ ios / Σ duration */
         double iops_p05, iops_p95;   /* of its samples */
-        double slope_percent_per_hour; /* NaN for a transient */
+        double slope_percent_per_hour; /* NaN for a transient, under SLOPE_MIN_S, or if noise explains it */
         bool transient;              /* too short to be a state of the drive */
 } Regime;
+
+/* A floor is what holds for 95 % of the time. */
+#define STALLED_SHARE_MAX 0.05
 
 typedef enum SteadyState {
         STEADY_TOO_SHORT,
@@ -50,15 +56,33 @@ typedef struct Analysis {
         Regime *regimes;
 
         double burst_iops, burst_from_s, burst_to_s;
+        double peak_iops; /* highest level of any ten seconds (one block, if that is longer) */
 
         SteadyState steady;
         double steady_since_s;
         double steady_iops;
+        double steady_bytes; /* moved since then at this level; 0 for a cycling phase */
         int trend; /* where the end still goes: 1 up, -1 down, 0 nowhere */
+
+        /* What it did last, for however short a time: the last regime. */
+        double end_from_s, end_to_s;
+        double end_iops;
+        double end_ratio;    /* to the burst */
+        double end_silent_s; /* since its last I/O, if the drive should have done some by now; else 0 */
+
+        /*
+         * What it cannot be relied upon to stay above. Of a state that is steady or cycling: the troughs of the cycle,
+         * or the level of its stalls where these take more than STALLED_SHARE_MAX of the time; else steady_iops.
+         */
+        double floor_iops;
+        double floor_ratio; /* to the burst */
+        double stalled_share; /* of the time since steady_since_s */
 
         CollapseVerdict collapse;
         double collapse_ratio; /* steady / burst */
         double collapse_at_s;
+        double collapse_from_s;    /* when the fall began; it took collapse_fall_s */
+        double collapse_from_iops; /* the level it fell from */
         double collapse_fall_s;
         double collapse_trough_iops;
         double collapse_recovered_ratio; /* 0..1 of the way from trough back to burst */
@@ -66,6 +90,7 @@ typedef struct Analysis {
         bool has_cycle;
         double cycle_period_s;
         double cycle_depth; /* 0..1 */
+        double cycle_low_iops, cycle_high_iops; /* median over the cycles of the lowest and highest block of each */
 
         unsigned n_stalls;
         double longest_stall_s;

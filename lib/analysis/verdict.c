@@ -34,50 +34,89 @@ static bool level_is_known(const VerdictInput *in) {
         return in->analysis->steady == STEADY_STEADY;
 }
 
-static const char *unknown_level_text(const VerdictInput *in) {
-        const Analysis *a = in->analysis;
+/* Whether the drive did nothing for so long at the end that it is taken for dead. */
+static bool is_dead(const VerdictInput *in) {
+        return in->analysis->end_silent_s >= VERDICT_SILENT_S;
+}
 
-        switch (a->steady) {
-        case STEADY_TOO_SHORT:
-                return "the run is too short to know: a steady state takes ten minutes and two fills of the device";
-        case STEADY_CYCLING:
-        case STEADY_NOT_ENOUGH_VOLUME:
-                return "too little was moved to know: a steady state takes two fills of the device";
-        default:
-                break;
-        }
+static const char *drifting_text(const Analysis *a) {
+        if (a->end_from_s > a->steady_since_s && a->end_iops < a->steady_iops)
+                return "it fell in its last minutes: too short to call that its state";
         if (a->trend == 0)
                 return "no state lasted to the end";
         return a->trend < 0 ? "still falling at the end" : "still rising at the end";
 }
 
-/*
- * measured: the level at the end; best: the highest there was; both in the unit of expected. What is not known to last
- * can be told to be missed, never to be kept.
- */
+static const char *unknown_level_text(const VerdictInput *in) {
+        bool by_time = isnan(in->fills);
+
+        switch (in->analysis->steady) {
+        case STEADY_TOO_SHORT:
+                return by_time ? "the run is too short to know: a steady state takes ten minutes at least (capacity "
+                                 "unknown: judged by time)"
+                               : "the run is too short to know: a steady state takes ten minutes and two fills of the "
+                                 "device";
+        case STEADY_CYCLING:
+        case STEADY_NOT_ENOUGH_VOLUME:
+                return by_time ? "it has not lasted long enough to know: half of the run and 30 minutes (capacity "
+                                 "unknown: judged by time)"
+                               : "too little was moved at this level to know: a steady state takes two fills of the "
+                                 "device";
+        default:
+                return drifting_text(in->analysis);
+        }
+}
+
+static const char *known_level_text(const VerdictInput *in, Expectation which) {
+        const Analysis *a = in->analysis;
+
+        if (which == EXPECT_FLOOR_RATIO_MIN && a->stalled_share > STALLED_SHARE_MAX)
+                return "its stalls, which take more than 5 % of the time";
+        if (which == EXPECT_FLOOR_RATIO_MIN && a->steady == STEADY_CYCLING)
+                return "the troughs of its cycles";
+        return a->steady == STEADY_CYCLING ? "the mean over its cycles" : "the level that lasts";
+}
+
+/* What is not known to last can be told to be missed, but not to be kept: why it is missed already, else NULL. */
+static const char *missed_text(const VerdictInput *in, double expected, double measured, double best) {
+        const Analysis *a = in->analysis;
+
+        if (a->trend > 0)
+                return NULL;
+        if (best < expected)
+                return "never reached, not even in the burst";
+        if (measured * VERDICT_TROUGH_RECOVERY < expected)
+                return "missed already: less than half, which no drive makes good after its cliff";
+        if (a->trend < 0 && a->steady == STEADY_DRIFTING && measured < expected)
+                return "missed already, and still falling";
+        return NULL;
+}
+
+/* measured: the level at the end; best: the highest there was; both in the unit of expected. */
 static VerdictReason judge_level(const VerdictInput *in, Expectation which, double expected, double measured,
                                  double best) {
-        const Analysis *a = in->analysis;
         VerdictReason reason = { .which = which, .expected = expected, .measured = measured };
+        const char *missed = missed_text(in, expected, measured, best);
 
         if (isnan(measured)) {
                 reason.result = VERDICT_INCONCLUSIVE;
-                reason.text = "too little was measured to tell a level";
+                reason.text = in->analysis->n_regimes > 0 ? "nothing completed"
+                                                          : "too little was measured to tell a level";
+        } else if (is_dead(in)) {
+                reason.result = VERDICT_FAIL;
+                reason.measured = 0;
+                reason.text = "missed already: nothing completed any more at the end, for a minute or longer";
         } else if (level_is_known(in)) {
                 reason.result = measured >= expected ? VERDICT_PASS : VERDICT_FAIL;
-                reason.text = a->steady == STEADY_CYCLING ? "the mean over its cycles" : "the level that lasts";
-        } else if (a->trend <= 0 && best < expected) {
+                reason.text = known_level_text(in, which);
+        } else if (missed) {
                 reason.result = VERDICT_FAIL;
-                reason.text = "never reached, not even in the burst";
-        } else if (a->trend <= 0 && measured * VERDICT_TROUGH_RECOVERY < expected) {
-                reason.result = VERDICT_FAIL;
-                reason.text = "missed already: less than half, which no drive makes good after its cliff";
-        } else if (a->trend < 0 && a->steady == STEADY_DRIFTING && measured < expected) {
-                reason.result = VERDICT_FAIL;
-                reason.text = "missed already, and still falling";
+                reason.text = missed;
         } else {
                 reason.result = VERDICT_INCONCLUSIVE;
-                reason.text = unknown_level_text(in);
+                reason.text = measured < expected && in->analysis->steady != STEADY_DRIFTING
+                                      ? "below so far, but a drive can come back to twice the level of its trough"
+                                      : unknown_level_text(in);
         }
         return reason;
 }
@@ -85,7 +124,11 @@ static VerdictReason judge_level(const VerdictInput *in, Expectation which, doub
 static VerdictReason judge_errors(const VerdictInput *in, double expected) {
         VerdictReason reason = { .which = EXPECT_ERRORS_MAX, .expected = expected, .measured = (double) in->errors };
 
-        if (reason.measured > expected) {
+        if (in->errors_unknown) {
+                reason.result = VERDICT_INCONCLUSIVE;
+                reason.measured = NAN;
+                reason.text = "errors are not recorded in an import";
+        } else if (reason.measured > expected) {
                 reason.result = VERDICT_FAIL;
                 reason.text = "of the whole run";
         } else if (run_state_is_final(in->state)) {
@@ -104,7 +147,9 @@ static VerdictReason judge_worst(const VerdictInput *in, Expectation which, doub
 
         if (isnan(measured)) {
                 reason.result = VERDICT_INCONCLUSIVE;
-                reason.text = which == EXPECT_TEMPERATURE_MAX ? "no temperature was recorded" : "nothing completed";
+                reason.text = which == EXPECT_TEMPERATURE_MAX ? "no temperature was recorded"
+                              : in->latency_is_mean           ? "an import records no more than means of the latency"
+                                                              : "nothing completed";
         } else if (measured > expected) {
                 reason.result = VERDICT_FAIL;
                 reason.text = "of the whole phase";
@@ -124,12 +169,12 @@ static VerdictReason judge(const VerdictInput *in, Expectation which, double exp
         switch (which) {
         case EXPECT_CLAIMED_IOPS:
         case EXPECT_STEADY_IOPS_MIN:
-                return judge_level(in, which, expected, a->steady_iops, a->burst_iops);
+                return judge_level(in, which, expected, a->steady_iops, a->peak_iops);
         case EXPECT_CLAIMED_BANDWIDTH:
                 return judge_level(in, which, expected, a->steady_iops * in->bytes_per_io,
-                                   a->burst_iops * in->bytes_per_io);
+                                   a->peak_iops * in->bytes_per_io);
         case EXPECT_FLOOR_RATIO_MIN:
-                return judge_level(in, which, expected, a->collapse_ratio, 1);
+                return judge_level(in, which, expected, a->floor_ratio, 1);
         case EXPECT_ERRORS_MAX:
                 return judge_errors(in, expected);
         case EXPECT_LATENCY_P999_MAX:
@@ -160,16 +205,21 @@ static void judge_run(Verdict *v, const VerdictInput *in) {
 
 void verdict_make(Verdict *ret, const VerdictInput *in) {
         static const Expectations standard = {
-                .is_set = { [EXPECT_FLOOR_RATIO_MIN] = true, [EXPECT_ERRORS_MAX] = true },
-                .value = { [EXPECT_FLOOR_RATIO_MIN] = VERDICT_DEFAULT_FLOOR_RATIO_MIN,
-                           [EXPECT_ERRORS_MAX] = VERDICT_DEFAULT_ERRORS_MAX },
+                .is_set = { [EXPECT_FLOOR_RATIO_MIN] = true },
+                .value = { [EXPECT_FLOOR_RATIO_MIN] = VERDICT_DEFAULT_FLOOR_RATIO_MIN },
         };
         bool is_default = !expectations_any(in->expectations);
-        const Expectations *expectations = is_default ? &standard : in->expectations;
+        Expectations expectations = is_default ? standard : *in->expectations;
+
+        /* Whatever else is expected: unless the job says how many, no I/O may fail. */
+        if (!in->expectations->is_set[EXPECT_ERRORS_MAX]) {
+                expectations.is_set[EXPECT_ERRORS_MAX] = !in->errors_unknown;
+                expectations.value[EXPECT_ERRORS_MAX] = VERDICT_DEFAULT_ERRORS_MAX;
+        }
 
         *ret = (Verdict){ .result = VERDICT_PASS, .is_default = is_default };
         judge_run(ret, in);
         for (Expectation which = 0; which < N_EXPECTATIONS; which++)
-                if (expectations->is_set[which])
-                        verdict_add(ret, judge(in, which, expectations->value[which]));
+                if (expectations.is_set[which])
+                        verdict_add(ret, judge(in, which, expectations.value[which]));
 }

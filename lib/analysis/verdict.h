@@ -27,15 +27,20 @@ const char *verdict_result_name(VerdictResult result); /* "inconclusive" */
 /* After a cliff a drive can be down to half the level that it comes back to, hence twice the level is still open. */
 #define VERDICT_TROUGH_RECOVERY 2.0
 
+/* For this long without one I/O at the end a drive is called dead, whatever it did before. */
+#define VERDICT_SILENT_S 60.0
+
 typedef struct VerdictInput {
-        const Expectations *expectations; /* none set: the default above */
+        const Expectations *expectations; /* none set: the default above; errors_max is 0 unless set */
         const Analysis *analysis;         /* of the judged phase */
         RunState state;
         bool read_only;            /* the device became so */
         double bytes_per_io;       /* mean of the judged direction; NaN: nothing completed */
         double fills;              /* what the phase moved in this direction, in capacities; NaN: capacity unknown */
-        double latency_p999_ns;    /* of all I/O of the phase; NaN: nothing completed */
+        double latency_p999_ns;    /* of all I/O of the phase; NaN: nothing completed, or only means are known */
+        bool latency_is_mean;      /* no percentile is known */
         double temperature_max_c;  /* of the phase; NaN: not recorded */
+        bool errors_unknown;       /* nobody recorded them */
         uint64_t errors;           /* of the whole run */
 } VerdictInput;
 

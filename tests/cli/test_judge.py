@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """analyze, compare and verdict on curves whose truth is known."""
 
+import re
+
 import pytest
 
 GIB = 1 << 30
@@ -29,13 +31,13 @@ def test_analyze_severe(drives):
     assert a["burst"]["to_s"] == pytest.approx(120, abs=20)
     assert a["collapse"]["verdict"] == "severe" and a["collapse"]["ratio"] == about(600 / 35000, 0.03)
     assert a["steady"]["iops"] == about(600) and a["steady"]["since_s"] == pytest.approx(1920, abs=20)
-    assert a["cycle"] is None and a["stalls"] == {"count": 0, "longest_s": 0}
+    assert a["cycle"] is None and a["stalls"] == {"count": 0, "longest_s": 0, "share": 0}
     assert [r["iops_mean"] for r in a["regimes"]] == [about(35000), about(9000), about(1500), about(600)]
     for before, after in zip(a["regimes"], a["regimes"][1:], strict=False):
         assert before["to_s"] == after["from_s"]
     for regime in a["regimes"]:
         assert regime["iops_p05"] < regime["iops_mean"] < regime["iops_p95"]
-        assert regime["transient"] == (regime["slope_percent_per_hour"] is None)
+        assert regime["slope_percent_per_hour"] is None or regime["to_s"] - regime["from_s"] >= 1800
 
 
 def test_analyze_degraded(drives):
@@ -44,6 +46,83 @@ def test_analyze_degraded(drives):
     assert a["collapse"]["at_s"] == pytest.approx(60, abs=10) and a["collapse"]["fall_s"] <= 30
     assert a["steady"] == {"state": "steady", "since_s": pytest.approx(60, abs=10), "iops": about(8000)}
     assert a["judged_s"] == 3600
+
+
+def test_analyze_tells_steps_and_fall(drives):
+    text = drives("analyze", "1").out
+    levels = (r"It went 3[45]\.\dk until 2 min 0 s, "
+              r"(9\.0|8\.9)\dk until 12 min 0 s, 1\.\d+k until 32 min 0 s, then \d+ to the end\.")
+    assert re.search(levels, text)
+    assert re.search(r"at the end: 1\.7\d % of that \(severe\)", text)
+    a = drives.json("analyze", 1)
+    assert a["end"]["to_s"] == 4920 and a["end"]["iops"] == a["steady"]["iops"] and a["end"]["silent_s"] == 0
+    assert a["floor"] == {"iops": a["steady"]["iops"], "ratio": a["collapse"]["ratio"]}
+    fall = a["collapse"]
+    end = fall["from_s"] + fall["fall_s"]
+    assert 100 <= fall["from_s"] <= 730 and fall["from_s"] < end <= 1950 and fall["from_iops"] > 8000
+
+
+def test_a_fall_in_the_last_minutes_is_told(database, script):
+    s = script().size(GIB).run().state("running").noisy(3360, 50000).noisy(240, 2000).state("done")
+    s.run().state("running").noisy(3360, 50000).samples(240, writes=0).state("done")
+    cli = database.write(s)
+    text = cli("analyze", "1").out
+    assert "50.0k in the last state that held" in text and "at the end" not in text.split("SNIA")[0]
+    assert "In its last 4 min 0 s it did 2.00k IOPS (4 % of the burst): too short to call that its state." in text
+    assert cli.json("analyze", 1)["end"] == {"from_s": 3360, "to_s": 3600, "iops": about(2000), "ratio": about(0.04),
+                                             "silent_s": 0}  # fmt: skip
+    verdict = cli("verdict", "1", check=7).out
+    assert "fell in its last minutes" in verdict
+    assert "It did nothing at all in its last 4 min 0 s." in cli("analyze", "2").out
+    assert cli.json("analyze", 2)["end"]["silent_s"] == 240
+    assert "nothing completed any more at the end" in cli("verdict", "2", check=1).out
+
+
+def test_a_drive_that_has_died_looks_dead(database, script):
+    s = script().size(GIB).run().state("running").noisy(1800, 50000).samples(1800, writes=0).state("done")
+    cli = database.write(s)
+    text = cli("analyze", "1").out
+    assert "It has done nothing since 30 min 0 s: the drive looks dead." in text and "fills" not in text
+
+
+def test_a_flat_drive_did_it_throughout(database, script):
+    cli = database.write(script().size(GIB).run().state("running").noisy(3600, 5000).state("done"))
+    text = cli("analyze", "1").out
+    assert "It did 5.00k IOPS (20.5 MB/s) throughout." in text and "at the end" not in text.split("SNIA")[0]
+
+
+def test_a_cycle_has_range_and_period_and_its_troughs_are_the_floor(database, script):
+    s = script().size(GIB).run().state("running")
+    for _ in range(12):
+        s.samples(450, writes=40000).samples(150, writes=5000)
+    cli = database.write(s.state("done"))
+    text = cli("analyze", "1").out
+    assert "It goes up and down between 5.00k and 40.0k IOPS every 10 min 0 s, with a mean of 31.2k." in text
+    assert "passages up and down are left out" in text
+    assert cli.json("analyze", 1)["cycle"]["low_iops"] == 5000
+    assert "the troughs of its cycles" in cli("verdict", "1", check=1).out
+
+
+def test_frequent_stalls_fail_the_floor(database, script):
+    s = script().size(GIB).run().state("running")
+    for _ in range(60):
+        s.samples(40, writes=5000).samples(20, writes=0)
+    cli = database.write(s.samples(1, writes=5000).state("done"))
+    assert cli.json("analyze", 1)["steady"]["state"] == "steady"
+    assert "stalls took 33 % of the time" in cli("analyze", "1").out
+    assert "its stalls, which take more than 5 % of the time" in cli("verdict", "1", check=1).out
+
+
+def test_a_dip_is_told(database, script):
+    s = script().size(GIB).run().state("running").noisy(1800, 5000).noisy(600, 2000).noisy(1800, 5000).state("done")
+    text = database.write(s)("analyze", "1").out
+    assert "It dipped to 2.00k IOPS from 30 min 0 s to 40 min 0 s (40 % of the lower level beside)." in text
+
+
+def test_what_is_missing_for_a_steady_state(database, script):
+    s = script().size(GIB << 10).run().state("running").noisy(1200, 5000).state("done")
+    text = database.write(s)("analyze", "1").out
+    assert re.search(r"moved 22\.\d GiB at this level: 2(\.0)? TiB more are missing to call that steady", text)
 
 
 def test_analyze_what_snia_and_fio_say(drives):
@@ -70,7 +149,7 @@ def test_analyze_as_text(drives):
     text = drives("analyze", "1").out
     title, *_ = text.splitlines()
     assert title == "run 1 sandforce, night on /dev/sdx, Force, serial S1, phase 'burn': writes of 4 KiB, 1 h 22 min"
-    for part in ("34.9k IOPS in its burst", "(severe)", "SNIA PTS: steady", "fio steadystate=iops_slope:0.3%"):
+    for part in ("MB/s) in its burst", "(severe)", "SNIA PTS: steady", "fio steadystate=iops_slope:0.3%"):
         assert part in text, part
     assert "nan" not in text
 
@@ -154,7 +233,7 @@ def test_a_sample_of_no_length_makes_no_rate(database, script):
 def test_a_hung_drive_is_no_cut(database, script):
     s = script().size(GIB).run().state("running").noisy(900, 4000).samples(7, writes=0).event("stalled", "7 s")
     a = database.write(s.event("recovered").noisy(900, 4000).state("done")).json("analyze", 1)
-    assert a["judged_s"] == 1807 and a["stalls"] == {"count": 1, "longest_s": 7}
+    assert a["judged_s"] == 1807 and a["stalls"] == {"count": 1, "longest_s": 7, "share": about(7 / 1807)}
 
 
 # -- verdict --

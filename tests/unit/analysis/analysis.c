@@ -281,6 +281,124 @@ START_TEST(gradual_decay_has_its_length) {
 }
 END_TEST
 
+START_TEST(what_it_did_last_is_told_however_short) {
+        const CurveStep steps[] = { { HOUR - 240, 2000, 0 } };
+        Analysis *a = judge_steps(50000, steps, 1, &usual, HOUR, GIB);
+        ck_assert_str_eq(collapse_verdict_name(a->collapse), "none");
+        ck_assert_str_eq(steady_state_name(a->steady), "drifting");
+        assert_near(a->steady_iops, 50000, 0.02);
+        assert_near(a->end_iops, 2000, 0.02);
+        assert_near(a->end_ratio, 0.04, 0.05);
+        ck_assert_double_eq_tol(a->end_from_s, HOUR - 240, 10);
+        ck_assert_double_eq_tol(a->end_to_s, HOUR, 1e-9);
+        ck_assert_double_eq(a->end_silent_s, 0);
+        analysis_free(a);
+}
+END_TEST
+
+START_TEST(silence_at_the_end_is_told_to_the_second) {
+        _cleanup_(curve_done) Curve curve = curve_make(5000, NULL, 0, &usual, HOUR, 1, 1);
+        for (size_t i = curve.n - 65; i < curve.n; i++)
+                curve.points[i].ios = 0;
+        Analysis *a = judge(&curve, GIB);
+        ck_assert_double_eq_tol(a->end_silent_s, 65, 1e-9);
+        analysis_free(a);
+}
+END_TEST
+
+START_TEST(silence_of_a_slow_drive_says_nothing) {
+        _cleanup_(curve_done) Curve curve = curve_make(3, NULL, 0, NULL, HOUR, 1, 1);
+        for (size_t i = curve.n - 20; i < curve.n; i++)
+                curve.points[i].ios = 0;
+        Analysis *a = judge(&curve, GIB);
+        ck_assert_double_eq(a->end_silent_s, 0);
+        analysis_free(a);
+}
+END_TEST
+
+START_TEST(a_cycle_has_its_range_and_its_trough_is_the_floor) {
+        _cleanup_(curve_done) Curve curve = curve_make(40000, NULL, 0, NULL, 3 * HOUR, 1, 1);
+        for (size_t i = 0; i < curve.n; i++)
+                if (i % 600 > 450)
+                        curve.points[i].ios = 2000;
+        Analysis *a = judge(&curve, 0);
+        ck_assert_str_eq(steady_state_name(a->steady), "cycling");
+        assert_near(a->cycle_low_iops, 2000, 0.01);
+        assert_near(a->cycle_high_iops, 40000, 0.01);
+        ck_assert_double_eq(a->floor_iops, a->cycle_low_iops);
+        ck_assert_double_gt(a->collapse_ratio, 0.9);
+        ck_assert_double_lt(a->floor_ratio, 0.1);
+        analysis_free(a);
+}
+END_TEST
+
+/* Twenty seconds of each minute: too fast for a cycle, and its blocks are steady. */
+START_TEST(stalls_that_take_their_time_are_the_floor) {
+        _cleanup_(curve_done) Curve curve = curve_make(5000, NULL, 0, &usual, 2 * HOUR, 1, 1);
+        for (size_t i = 0; i < curve.n; i++)
+                if (i % 60 >= 40)
+                        curve.points[i].ios = 0;
+        Analysis *a = judge(&curve, 0);
+        ck_assert_uint_eq(a->n_stalls, 120);
+        ck_assert_double_eq_tol(a->stalled_share, 1.0 / 3, 0.01);
+        ck_assert_str_eq(steady_state_name(a->steady), "steady");
+        ck_assert_double_eq(a->floor_iops, 0);
+        ck_assert_double_eq(a->floor_ratio, 0);
+        analysis_free(a);
+}
+END_TEST
+
+START_TEST(rare_stalls_leave_the_floor_where_it_is) {
+        _cleanup_(curve_done) Curve curve = curve_make(5000, NULL, 0, &usual, 2 * HOUR, 1, 1);
+        for (size_t i = 0; i < curve.n; i += 30)
+                curve.points[i].ios = 0;
+        Analysis *a = judge(&curve, 0);
+        ck_assert_uint_eq(a->n_stalls, 240);
+        ck_assert_double_eq(a->floor_iops, a->steady_iops);
+        analysis_free(a);
+}
+END_TEST
+
+START_TEST(slopes_are_told_where_they_mean_something) {
+        const CurveStep falls[] = { { 0, 9300, 2 * HOUR } };
+        Analysis *a = judge_steps(10000, NULL, 0, &usual, 2 * HOUR, 0); /* flat: noise */
+        ck_assert_uint_eq(a->n_regimes, 1);
+        ck_assert(isnan(a->regimes[0].slope_percent_per_hour));
+        analysis_free(a);
+
+        a = judge_steps(10000, falls, 1, &usual, 2 * HOUR, 0);
+        ck_assert_uint_eq(a->n_regimes, 1);
+        ck_assert_double_eq_tol(a->regimes[0].slope_percent_per_hour, 100 * (sqrt(0.93) - 1), 0.5);
+        analysis_free(a);
+
+        a = judge_steps(10000, falls, 1, &(CurveNoise){ .sigma = 0.01 }, SLOPE_MIN_S - 60, 0); /* too short */
+        for (size_t i = 0; i < a->n_regimes; i++)
+                ck_assert(isnan(a->regimes[i].slope_percent_per_hour));
+        analysis_free(a);
+}
+END_TEST
+
+START_TEST(a_fall_begins_where_it_begins) {
+        const CurveStep steps[] = { { 600, 2500, HOUR } };
+        Analysis *a = judge_steps(10000, steps, 1, &usual, 4 * HOUR, 0);
+        assert_near(a->collapse_from_iops, 10000, 0.05);
+        ck_assert_double_ge(a->collapse_from_s, 600);
+        ck_assert_double_le(a->collapse_from_s + a->collapse_fall_s, 600 + HOUR + 60);
+        analysis_free(a);
+}
+END_TEST
+
+START_TEST(the_peak_is_that_of_ten_seconds) {
+        _cleanup_(curve_done) Curve curve = curve_make(5000, NULL, 0, NULL, HOUR, 1, 1);
+        for (size_t i = 1000; i < 1010; i++)
+                curve.points[i].ios = 6000;
+        curve.points[2005].ios = 9000;
+        Analysis *a = judge(&curve, 0);
+        ck_assert_double_eq_tol(a->peak_iops, 6000, 1e-6);
+        analysis_free(a);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *s = suite_create("analysis");
         TCase *t = tcase_create("analysis");
@@ -305,6 +423,15 @@ static Suite *make_suite(void) {
         tcase_add_test(t, short_ends_are_dropped);
         tcase_add_test(t, verdicts_have_their_bounds);
         tcase_add_test(t, gradual_decay_has_its_length);
+        tcase_add_test(t, what_it_did_last_is_told_however_short);
+        tcase_add_test(t, silence_at_the_end_is_told_to_the_second);
+        tcase_add_test(t, silence_of_a_slow_drive_says_nothing);
+        tcase_add_test(t, a_cycle_has_its_range_and_its_trough_is_the_floor);
+        tcase_add_test(t, stalls_that_take_their_time_are_the_floor);
+        tcase_add_test(t, rare_stalls_leave_the_floor_where_it_is);
+        tcase_add_test(t, slopes_are_told_where_they_mean_something);
+        tcase_add_test(t, a_fall_begins_where_it_begins);
+        tcase_add_test(t, the_peak_is_that_of_ten_seconds);
         suite_add_tcase(s, t);
         return s;
 }

@@ -9,8 +9,9 @@
 /* A drive at `level` now, `burst` at its best, in a run that is done. */
 static Analysis state(SteadyState steady, double burst, double level, int trend) {
         return (Analysis){
-                .steady = steady, .burst_iops = burst, .steady_iops = level, .trend = trend,
-                .collapse_ratio = level / burst,
+                .steady = steady, .burst_iops = burst, .peak_iops = burst, .steady_iops = level, .trend = trend,
+                .collapse_ratio = level / burst, .floor_iops = level, .floor_ratio = level / burst,
+                .end_iops = level, .end_ratio = level / burst,
         };
 }
 
@@ -29,15 +30,23 @@ static Expectations expect(Expectation which, double value) {
         return e;
 }
 
-/* The one reason there is. */
+/* The one reason there is, besides that there were no errors. */
 static VerdictReason only(const VerdictInput *in) {
+        bool asked = in->expectations->is_set[EXPECT_ERRORS_MAX];
+        size_t n_found = 0, found = 0;
         Verdict v;
 
         verdict_make(&v, in);
-        ck_assert_uint_eq(v.n_reasons, 1);
-        ck_assert_int_eq(v.result, v.reasons[0].result);
+        for (size_t i = 0; i < v.n_reasons; i++)
+                if (asked || v.reasons[i].which != EXPECT_ERRORS_MAX) {
+                        found = i;
+                        n_found++;
+                }
+        ck_assert_uint_eq(n_found, 1);
+        ck_assert(asked || in->errors_unknown || v.n_reasons == 2);
+        ck_assert_int_eq(v.result, v.reasons[found].result);
         ck_assert(!v.is_default);
-        return v.reasons[0];
+        return v.reasons[found];
 }
 
 static VerdictResult judge(Analysis a, Expectation which, double value) {
@@ -174,10 +183,9 @@ START_TEST(the_worst_criterion_decides) {
         e.is_set[EXPECT_TEMPERATURE_MAX] = true;
         e.value[EXPECT_TEMPERATURE_MAX] = 70;
         verdict_make(&v, &in);
-        ck_assert_uint_eq(v.n_reasons, 2);
+        ck_assert_uint_eq(v.n_reasons, 3);
         ck_assert_int_eq(v.result, VERDICT_INCONCLUSIVE);
 
-        e.is_set[EXPECT_ERRORS_MAX] = true;
         in.errors = 1;
         verdict_make(&v, &in);
         ck_assert_uint_eq(v.n_reasons, 3);
@@ -230,6 +238,120 @@ START_TEST(a_drive_that_is_gone_fails_whatever_was_expected) {
 }
 END_TEST
 
+START_TEST(errors_are_told_whatever_else_is_expected) {
+        Analysis a = state(STEADY_STEADY, 10000, 9000, 0);
+        Expectations e = expect(EXPECT_CLAIMED_IOPS, 8000), none = expect(EXPECT_ERRORS_MAX, 0);
+        VerdictInput in = input(&a, &e);
+        Verdict v;
+
+        in.errors = 1;
+        verdict_make(&v, &in);
+        ck_assert_int_eq(v.result, VERDICT_FAIL);
+        ck_assert_int_eq(v.reasons[1].which, EXPECT_ERRORS_MAX);
+        e.is_set[EXPECT_ERRORS_MAX] = true;
+        e.value[EXPECT_ERRORS_MAX] = 1;
+        verdict_make(&v, &in);
+        ck_assert_int_eq(v.result, VERDICT_PASS);
+
+        /* Where nobody recorded them, only a question for them has an answer. */
+        in.errors_unknown = true;
+        in.errors = 0;
+        e.is_set[EXPECT_ERRORS_MAX] = false;
+        verdict_make(&v, &in);
+        ck_assert_uint_eq(v.n_reasons, 1);
+        in.expectations = &none;
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+        ck_assert(isnan(only(&in).measured));
+        ck_assert_ptr_nonnull(strstr(only(&in).text, "not recorded in an import"));
+}
+END_TEST
+
+START_TEST(means_are_no_percentiles) {
+        Analysis a = state(STEADY_STEADY, 10000, 9000, 0);
+        Expectations e = expect(EXPECT_LATENCY_P999_MAX, 5e6);
+        VerdictInput in = input(&a, &e);
+
+        in.latency_p999_ns = NAN;
+        ck_assert_str_eq(only(&in).text, "nothing completed");
+        in.latency_is_mean = true;
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+        ck_assert_ptr_nonnull(strstr(only(&in).text, "means"));
+}
+END_TEST
+
+START_TEST(a_drive_that_does_nothing_any_more_fails) {
+        for (SteadyState steady = 0; steady < N_STEADY_STATES; steady++) {
+                Analysis a = state(steady, 10000, 9000, -1);
+                a.end_silent_s = 59;
+                ck_assert_int_ne(judge(a, EXPECT_CLAIMED_IOPS, 8000), VERDICT_FAIL);
+                a.end_silent_s = 60;
+                ck_assert_int_eq(judge(a, EXPECT_CLAIMED_IOPS, 8000), VERDICT_FAIL);
+                ck_assert_int_eq(judge(a, EXPECT_FLOOR_RATIO_MIN, 0.2), VERDICT_FAIL);
+        }
+}
+END_TEST
+
+START_TEST(a_fall_in_the_last_minutes_is_no_state_but_is_told) {
+        Analysis a = state(STEADY_DRIFTING, 10000, 9000, -1);
+        Expectations e = expect(EXPECT_FLOOR_RATIO_MIN, 0.2);
+        VerdictInput in = input(&a, &e);
+
+        a.steady_since_s = 60;
+        a.end_from_s = 3400;
+        a.end_iops = 100;
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+        ck_assert_ptr_nonnull(strstr(only(&in).text, "fell in its last minutes"));
+}
+END_TEST
+
+START_TEST(a_floor_is_that_of_cycles_and_stalls) {
+        Analysis a = state(STEADY_CYCLING, 10000, 6000, 0);
+
+        a.floor_ratio = 0.1;
+        ck_assert_int_eq(judge(a, EXPECT_FLOOR_RATIO_MIN, 0.2), VERDICT_FAIL);
+        ck_assert_int_eq(judge(a, EXPECT_FLOOR_RATIO_MIN, 0.1), VERDICT_PASS);
+        ck_assert_int_eq(judge(a, EXPECT_CLAIMED_IOPS, 6000), VERDICT_PASS);
+        a.steady = STEADY_STEADY;
+        a.stalled_share = 0.3;
+        ck_assert_int_eq(judge(a, EXPECT_FLOOR_RATIO_MIN, 0.2), VERDICT_FAIL);
+}
+END_TEST
+
+START_TEST(two_fills_are_not_asked_for_where_nobody_knows_the_capacity) {
+        static const SteadyState states[] = { STEADY_TOO_SHORT, STEADY_NOT_ENOUGH_VOLUME };
+
+        for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
+                Analysis a = state(states[i], 10000, 9000, 0);
+                Expectations e = expect(EXPECT_CLAIMED_IOPS, 8000);
+                VerdictInput in = input(&a, &e);
+
+                ck_assert_ptr_nonnull(strstr(only(&in).text, "two fills"));
+                in.fills = NAN;
+                ck_assert_ptr_null(strstr(only(&in).text, "fills"));
+                ck_assert_ptr_nonnull(strstr(only(&in).text, "capacity unknown"));
+        }
+}
+END_TEST
+
+START_TEST(what_can_still_come_back_is_called_so) {
+        Analysis a = state(STEADY_TOO_SHORT, 10000, 5000, 0);
+        Expectations e = expect(EXPECT_CLAIMED_IOPS, 8000);
+        VerdictInput in = input(&a, &e);
+
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+        ck_assert_ptr_nonnull(strstr(only(&in).text, "below so far"));
+}
+END_TEST
+
+START_TEST(never_reached_holds_for_every_ten_seconds) {
+        Analysis a = state(STEADY_TOO_SHORT, 10000, 9000, 0);
+
+        a.peak_iops = 10500;
+        ck_assert_int_eq(judge(a, EXPECT_CLAIMED_IOPS, 10400), VERDICT_INCONCLUSIVE);
+        ck_assert_int_eq(judge(a, EXPECT_CLAIMED_IOPS, 10501), VERDICT_FAIL);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("verdict");
         TCase *tc = tcase_create("verdict");
@@ -247,6 +369,14 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, the_worst_criterion_decides);
         tcase_add_test(tc, without_expectations_a_fifth_must_be_kept_without_errors);
         tcase_add_test(tc, a_drive_that_is_gone_fails_whatever_was_expected);
+        tcase_add_test(tc, errors_are_told_whatever_else_is_expected);
+        tcase_add_test(tc, means_are_no_percentiles);
+        tcase_add_test(tc, a_drive_that_does_nothing_any_more_fails);
+        tcase_add_test(tc, a_fall_in_the_last_minutes_is_no_state_but_is_told);
+        tcase_add_test(tc, a_floor_is_that_of_cycles_and_stalls);
+        tcase_add_test(tc, two_fills_are_not_asked_for_where_nobody_knows_the_capacity);
+        tcase_add_test(tc, what_can_still_come_back_is_called_so);
+        tcase_add_test(tc, never_reached_holds_for_every_ten_seconds);
         suite_add_tcase(suite, tc);
         return suite;
 }
