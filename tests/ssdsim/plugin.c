@@ -241,6 +241,11 @@ static int64_t ssdsim_get_size(void *handle) {
         return size_bytes;
 }
 
+/* All connections see one drive, and a flush has nothing to wait for. */
+static int ssdsim_can_multi_conn(void *handle) {
+        return 1;
+}
+
 /* What a page takes after compression, as a SandForce controller would store it: whole units. */
 static unsigned page_units(const uint8_t *page) {
         char scratch[LZ4_COMPRESSBOUND(SSD_PAGE)];
@@ -314,6 +319,7 @@ static struct nbdkit_plugin plugin = {
         .get_ready = ssdsim_get_ready,
         .open = ssdsim_open,
         .get_size = ssdsim_get_size,
+        .can_multi_conn = ssdsim_can_multi_conn,
         .pread = ssdsim_pread,
         .pwrite = ssdsim_pwrite,
         .trim = ssdsim_trim,
