@@ -110,7 +110,8 @@ static int online(const Curve *curve) {
         if (r >= 0)
                 r = online_part(detector, curve, curve->n - tenth, curve->n, &last_ns);
         if (r >= 0)
-                printf("{\"first_tenth_ns\": %.1f, \"middle_ns\": %.1f, \"last_tenth_ns\": %.1f}\n", first_ns, middle_ns, last_ns);
+                printf("{\"first_tenth_ns\": %.1f, \"middle_ns\": %.1f, \"last_tenth_ns\": %.1f}\n",
+                       first_ns, middle_ns, last_ns);
         steady_detector_free(detector);
         return r;
 }
@@ -127,7 +128,8 @@ static int insert_run(Store *store, uint64_t n_samples, uint32_t *ret, Error *er
         Plan plan = { .n_phases = 1, .phases = &phase };
         DeviceInfo device = { .path = (char *) "/dev/sdz", .name = (char *) "sdz", .disk_name = (char *) "sdz",
                               .size_bytes = CAPACITY_BYTES, .logical_block_bytes = 512, .physical_block_bytes = 4096 };
-        StoreNewRun run = { .job = &job, .plan = &plan, .device = &device, .created_at_ns = 1, .boot_id = "-", .host = "-" };
+        StoreNewRun run = { .job = &job, .plan = &plan, .device = &device, .created_at_ns = 1, .boot_id = "-",
+                            .host = "-" };
 
         int r = store_insert_run(store, &run, ret, error);
         if (r >= 0)
@@ -153,8 +155,9 @@ static int insert_samples(Store *store, uint32_t run, const Curve *curve, Error 
                 const SeriesPoint *p = &curve->points[i];
                 uint64_t ios = (uint64_t) p->ios;
 
-                sample = (Sample) { .seq = i, .at_ns = (int64_t) (i * NSEC_PER_SEC), .elapsed_ns = (i + 1) * NSEC_PER_SEC,
-                                    .duration_ns = NSEC_PER_SEC, .in_flight = 32, .cpu_percent = 12, .temperature_c = NAN };
+                sample = (Sample) { .seq = i, .at_ns = (int64_t) (i * NSEC_PER_SEC),
+                                    .elapsed_ns = (i + 1) * NSEC_PER_SEC, .duration_ns = NSEC_PER_SEC,
+                                    .in_flight = 32, .cpu_percent = 12, .temperature_c = NAN };
                 sample.ios[DIRECTION_WRITE] = ios;
                 sample.bytes[DIRECTION_WRITE] = ios * BLOCK_BYTES;
                 set_latencies(&sample.latency[DIRECTION_WRITE], ios, p->ios, i);
@@ -220,7 +223,6 @@ int main(int argc, char **argv) {
         int r = work(argc, argv);
 
         if (r < 0)
-                fprintf(stderr, "usage: bench-analysis offline|online|database flat|collapse|correlated|cycle SAMPLES [FILE]: %s\n",
-                        strerror(-r));
+                fprintf(stderr, "bench-analysis offline|online|database CURVE SAMPLES [FILE]: %s\n", strerror(-r));
         return r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -2,7 +2,6 @@
 """Drives whose truth is known: what is measured and said of them against what they did."""
 
 import datetime
-import hashlib
 import math
 import os
 import random
@@ -193,10 +192,8 @@ def test_state_of_another_drive_is_refused(ssd, tmp_path):
 
 
 def test_trim_reaches_the_drive(ssd):
-    device = ssd(4 * MIB, iops=1000000, over_provisioning=25, pages_per_block=64)
-    write_pages(device, ((i, b"x" * PAGE) for i in range(1024)))
-    subprocess.run(["blkdiscard", device.path], check=True)
-    assert content_hash(device.path) == hashlib.sha256(bytes(device.size)).hexdigest()
-    write_pages(device, ((i % 256, b"y" * PAGE) for i in range(4096)))
-    written = device.truth()["collecting"][1]
-    assert written == 1024 * 5 // 4 + 1
+    # Where nothing is, a read takes no time; of what is written it would take a quarter of an hour.
+    device = ssd(4 * MIB, iops=1000000, over_provisioning=25, pages_per_block=64, read_iops=1)
+    write_pages(device, ((page, b"x" * PAGE) for page in range(1024)))
+    subprocess.run(["blkdiscard", device.path], check=True, timeout=60)
+    subprocess.run(["cmp", f"--bytes={device.size}", device.path, "/dev/zero"], check=True, timeout=60)
