@@ -326,7 +326,7 @@ typedef struct Killed {
         _Alignas(64) char drive[];
 } Killed;
 
-/* A child writes as fast as it can and is killed in the middle of it; what it leaves must be a drive with every page. */
+/* A child writes at full speed and is killed in the middle of it: what it leaves must be a drive with every page. */
 static void kill_while_writing(Killed *shared, uint64_t n_done) {
         pid_t pid = fork();
         ck_assert_int_ge(pid, 0);
