@@ -7,7 +7,6 @@
  */
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "export.h"
@@ -121,23 +120,12 @@ static void put_milliseconds(FILE *f, uint64_t ns) {
                 fprintf(f, ".%06" PRIu64, ns % NSEC_PER_MSEC);
 }
 
-/* As few digits as give the same number back. */
-static void put_exactly(FILE *f, double value) {
-        char text[32];
-
-        snprintf(text, sizeof(text), "%.15g", value);
-        if (fabs(strtod(text, NULL) - value) > 0)
-                snprintf(text, sizeof(text), "%.17g", value);
-        fputs(text, f);
-}
-
 static void put_line(FILE *f, const Sample *s, Direction d, uint64_t to_ns, double value) {
         uint64_t block_bytes = s->ios[d] > 0 && s->bytes[d] % s->ios[d] == 0 ? s->bytes[d] / s->ios[d] : 0;
 
         put_milliseconds(f, to_ns);
-        fputs(", ", f);
-        put_exactly(f, value);
-        fprintf(f, ", %u, %" PRIu64 "\n", (unsigned) d, block_bytes);
+        /* Enough digits to get the count back from the rate. */
+        fprintf(f, ", %.15g, %u, %" PRIu64 "\n", value, (unsigned) d, block_bytes);
 }
 
 static void put_lines(const FioWriter *writer, const Sample *s, Direction d, uint64_t to_ns) {

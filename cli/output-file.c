@@ -34,6 +34,7 @@ int output_file_open(OutputFile *ret, const char *path, Error *error) {
         _cleanup_close_ int fd = -EBADF;
         struct stat st;
 
+        /* Told before anything is written; at the end the kernel has the last word. */
         if (lstat(path, &st) == 0)
                 return cannot_write(path, EEXIST, error);
         fd = open_unnamed(path);

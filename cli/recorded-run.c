@@ -24,7 +24,6 @@
  */
 #define SAMPLES_PER_TRANSACTION 5000
 #define SERVICE_TURN_MS 150
-#define BUSY_RETRIES 6 /* each of them waits for seconds */
 #define SECTOR_BYTES 512
 #define BLOCK_BYTES_DEFAULT UINT64_C(4096) /* where nothing was done */
 
@@ -113,16 +112,6 @@ static int keeper_job(Keeper *keeper, Error *error) {
         keeper->job->name = name;
         keeper->job->sample_interval_ns = keeper->recorded->interval_ns;
         return 0;
-}
-
-static int begin(Store *store, Error *error) {
-        int r = -EBUSY;
-
-        for (unsigned i = 0; i < BUSY_RETRIES && r == -EBUSY; i++) {
-                error_clear(error);
-                r = store_begin(store, error);
-        }
-        return r;
 }
 
 static int insert_run(Keeper *keeper, Error *error) {
@@ -236,7 +225,7 @@ static int insert_all(Keeper *keeper, int interrupt_fd, Error *error) {
                 bool yields = from > 0 && store_service_is_alive(keeper->recorded->database);
                 if (live_wait(interrupt_fd, yields ? SERVICE_TURN_MS : 0) > 0)
                         return -EINTR;
-                int r = begin(keeper->store, error);
+                int r = store_begin(keeper->store, error);
                 if (r < 0)
                         return r;
                 r = insert_part(keeper, from, MIN(from + SAMPLES_PER_TRANSACTION, n), error);
@@ -259,7 +248,7 @@ static void remove_part(Keeper *keeper, Error *error) {
 
         if (keeper->run == 0)
                 return;
-        int r = begin(keeper->store, &second);
+        int r = store_begin(keeper->store, &second);
         if (r >= 0)
                 r = store_delete_run(keeper->store, keeper->run, &second);
         if (r >= 0)

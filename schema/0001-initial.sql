@@ -28,7 +28,8 @@ CREATE TABLE runs (
                                  'done', 'stopped', 'failed', 'lost', 'refused')),
 
         -- The device as it was found at the start. Strings are the device's own bytes, which need
-        -- not be UTF-8; NULL where it tells none.
+        -- not be UTF-8; NULL where it tells none. Of an imported run only serial and size are of the device, as far as
+        -- they were told, and device_path is the name of the file; numbers that are not known are 0.
         device_path TEXT NOT NULL,            -- /dev/NAME, symbolic links resolved
         device_name TEXT NOT NULL,            -- the kernel's: nvme0n1p2
         disk_name TEXT NOT NULL,              -- the whole disk's: nvme0n1
@@ -40,7 +41,7 @@ CREATE TABLE runs (
         serial TEXT,
         wwn TEXT,
         firmware TEXT,
-        size_bytes INTEGER NOT NULL CHECK (size_bytes >= 0),
+        size_bytes INTEGER NOT NULL CHECK (size_bytes >= 0), -- 0: not known
         logical_block_bytes INTEGER NOT NULL CHECK (logical_block_bytes >= 0),
         physical_block_bytes INTEGER NOT NULL CHECK (physical_block_bytes >= 0),
         rotational INTEGER NOT NULL CHECK (rotational IN (0, 1)),

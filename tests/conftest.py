@@ -33,6 +33,13 @@ def nbd():
 
 
 @pytest.fixture
+def ssd():
+    """Makes simulated flash drives: ssd(size, iops=1000, …)."""
+    needs.need_ssdsim()
+    yield from _devices(harness.SsdSim)
+
+
+@pytest.fixture
 def zram():
     needs.need_zram()
     yield from _devices(harness.ZramDevice)

@@ -172,10 +172,8 @@ class Device(Scratch):
         return True
 
 
-def _attach_loop(file: Path, sector: int, partscan: bool) -> str:
-    command = ["losetup", "--find", "--show", "--sector-size", str(sector)]
-    if partscan:
-        command.append("--partscan")
+def _attach_loop(file: Path, sector: int, *options: str) -> str:
+    command = ["losetup", "--find", "--show", "--sector-size", str(sector), *options]
     # Another process may take the same free number between the look and the attach.
     for attempt in range(10):
         done = subprocess.run([*command, str(file)], capture_output=True, text=True)
@@ -219,7 +217,7 @@ class LoopDevice(Device):
             f.truncate(size)
         self._undo.callback(lambda: self.file.unlink(missing_ok=True))
         try:
-            self.path = _attach_loop(self.file, sector, partscan)
+            self.path = _attach_loop(self.file, sector, *(["--partscan"] if partscan else []))
             self._undo.callback(_detach_loop, self.path, self.file)
             if _loop_backing(self.path) != str(self.file):
                 raise RuntimeError(f"{self.path} is not the loop device on {self.file}")
@@ -228,24 +226,20 @@ class LoopDevice(Device):
             raise
 
 
-class NbdDevice(Device):
-    """A drive in memory that can be slowed, made to fail, and hung: nbdkit, nbdfuse and a loop device on top.
-    About 7000 IOPS when nothing holds it back."""
+class _ServedDevice(Device):
+    """A drive whose I/O a process of ours does: nbdkit, nbdfuse and a loop device on top."""
 
-    def __init__(self, size: int = 512 * MIB, error_rate: str = "100%", error: str = "EIO", sector: int = 512):
+    def __init__(self, size: int, sector: int, *loop_options: str):
         super().__init__()
         self.size = size
         self._own = scratch_path("nbd")
         self._undo.callback(shutil.rmtree, self._own, ignore_errors=True)
         self.file = self._own / "disk"
         self.file.touch()
-        self._rate = self._own / "rate"
-        self._trigger = self._own / "trigger"
-        self._rate.touch()
         self._pid_file = self._own / "nbdkit.pid"
         try:
-            self._serve(error, error_rate)
-            self.path = _attach_loop(self.file, sector, partscan=False)
+            self._serve(*self._backend())
+            self.path = _attach_loop(self.file, sector, *loop_options)
             self._undo.callback(_detach_loop, self.path, self.file)
             # Last in, first out: nothing above can finish while the backend is stopped.
             self._undo.callback(self.release)
@@ -255,16 +249,16 @@ class NbdDevice(Device):
             self.close()
             raise
 
-    def _serve(self, error: str, error_rate: str):
-        log = open(self._own / "nbdkit.log", "w+")
-        self._undo.callback(log.close)
-        self._nbdfuse = subprocess.Popen(
-            ["nbdfuse", str(self.file), "[", "nbdkit", "--exit-with-parent", f"--pidfile={self._pid_file}",
-             "memory", str(self.size),
-             "--filter=error", f"error-pwrite={error}", f"error-pwrite-rate={error_rate}",
-             f"error-pwrite-file={self._trigger}",
-             "--filter=rate", "rate=1000M", f"rate-file={self._rate}", "burstiness=1", "]"],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)  # fmt: skip
+    def _backend(self) -> tuple[list[str], list[str]]:
+        """nbdfuse's options, and where it finds nbdkit."""
+        raise NotImplementedError
+
+    def _popen(self, *command: str) -> subprocess.Popen:
+        with open(self._own / "nbdkit.log", "a") as log:
+            return subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
+
+    def _serve(self, options: list[str], source: list[str]):
+        self._nbdfuse = self._popen("nbdfuse", *options, str(self.file), *source)
         self._undo.callback(self._unmount)
         wait_for(lambda: self._nbdfuse.poll() is not None or self.file.stat().st_size == self.size, 10, "nbdfuse")
         if self._nbdfuse.poll() is not None:
@@ -283,6 +277,41 @@ class NbdDevice(Device):
 
     def release(self):
         self.unhang()
+
+    def hang(self):
+        """From now on no I/O completes."""
+        os.kill(self._nbdkit, signal.SIGSTOP)
+        wait_for(lambda: process_state(self._nbdkit) == "T", 5, "backend stopped")
+
+    def unhang(self):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._nbdkit, signal.SIGCONT)
+
+    def kill9(self):
+        """Kills it: from now on all I/O fails."""
+        os.kill(self._nbdkit, signal.SIGKILL)
+        wait_for(lambda: is_gone(self._nbdkit), 5, "backend killed")
+
+
+class NbdDevice(_ServedDevice):
+    """A drive in memory that can be slowed, made to fail, and hung. About 7000 IOPS when nothing holds it back."""
+
+    def __init__(self, size: int = 512 * MIB, error_rate: str = "100%", error: str = "EIO", sector: int = 512):
+        self._error, self._error_rate = error, error_rate
+        super().__init__(size, sector)
+
+    def _backend(self):
+        self._rate = self._own / "rate"
+        self._trigger = self._own / "trigger"
+        self._rate.touch()
+        # One connection: the rate is that of each.
+        return [], ["[", "nbdkit", "--exit-with-parent", f"--pidfile={self._pid_file}",
+                    "memory", str(self.size), "--filter=error", f"error-pwrite={self._error}",
+                    f"error-pwrite-rate={self._error_rate}", f"error-pwrite-file={self._trigger}",
+                    "--filter=rate", "rate=1000M", f"rate-file={self._rate}", "burstiness=1", "]"]  # fmt: skip
+
+    def release(self):
+        self.unhang()
         self.fail(False)
         self.set_rate("")
 
@@ -297,14 +326,42 @@ class NbdDevice(Device):
         else:
             self._trigger.unlink(missing_ok=True)
 
-    def hang(self):
-        """From now on no I/O completes."""
-        os.kill(self._nbdkit, signal.SIGSTOP)
-        wait_for(lambda: process_state(self._nbdkit) == "T", 5, "backend stopped")
 
-    def unhang(self):
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self._nbdkit, signal.SIGCONT)
+class SsdSim(_ServedDevice):
+    """The simulated flash drive (docs/ssdsim.md), with its parameters as keywords: SsdSim(64 * MIB, iops=1000,
+    over_provisioning=25). It does up to 10000 IOPS, and up to ten requests at a time."""
+
+    PLUGIN = BUILD / "tests" / "ssdsim" / "ssdsim.so"
+
+    def __init__(self, size: int, **parameters):
+        self._parameters = parameters
+        super().__init__(size, 4096, "--direct-io=on")
+
+    def _backend(self):
+        self._log = self._own / "truth"
+        socket = self._own / "socket"
+        named = {"size": self.size, "log": self._log, **self._parameters}
+        nbdkit = self._popen("nbdkit", "--foreground", f"--unix={socket}", f"--pidfile={self._pid_file}",
+                             str(self.PLUGIN), *(f"{k.replace('_', '-')}={v}" for k, v in named.items()))  # fmt: skip
+        self._undo.callback(self._end, nbdkit)
+        wait_for(lambda: nbdkit.poll() is not None or self._pid_file.exists(), 10, "nbdkit")
+        # A connection has about one request on its way, and FUSE never more than ten.
+        return ["-C", "16"], [f"nbd+unix:///?socket={socket}"]
+
+    @staticmethod
+    def _end(nbdkit: subprocess.Popen):
+        nbdkit.send_signal(signal.SIGCONT)
+        nbdkit.terminate()
+        nbdkit.wait(10 * PATIENCE)
+
+    def truth(self) -> dict[str, tuple[float, int]]:
+        """What it has come to ("collecting", "cache-full", "throttled"): when (wall clock in s, the first time), and
+        after how many pages that the host wrote."""
+        found = {}
+        for line in self._log.read_text().splitlines():
+            at, pages, what = line.split()
+            found.setdefault(what, (float(at), int(pages)))
+        return found
 
 
 class ZramDevice(Device):

@@ -51,6 +51,12 @@ def need_nbd():
         missing("this kernel has no FUSE", kernel=True)
 
 
+def need_ssdsim():
+    need_nbd()
+    if not harness.SsdSim.PLUGIN.exists():
+        missing("the simulated drive is not built (it needs nbdkit-plugin-dev and liblz4-dev)")
+
+
 def need_zram():
     need_root()
     if not os.path.exists("/sys/block/zram0") and not harness.ZramDevice.CONTROL.exists():

@@ -174,6 +174,7 @@ def test_a_phase_reads_back(database, script, tmp_path):
     cli("import", "-", input=cli("export", 1, "--phase", "b").out)
     assert numbers(exported(cli)) == wanted and exported(cli)[0]["elapsed_s"] == "1.000000000"
     cli("export", 1, "--phase", "b", "--format", "fio", "-o", tmp_path / "x")
+    assert (tmp_path / "x_iops.1.log").read_text().startswith("1000, ")
     cli("import", *tmp_path.glob("x_*.log"))
     assert numbers(exported(cli)) == wanted
 

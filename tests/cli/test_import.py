@@ -73,6 +73,7 @@ def test_every_query_verb_works(cli, fall):
     assert sample["seq"] == 59 and sample["elapsed_s"] == 60 and sample["duration_ns"] == 10**9
     assert sample["write_ios"] == 35000 and sample["write_bytes"] == 35000 * 2048 and sample["read_ios"] == 0
     assert sample["latency_p50_ns"] == pytest.approx(500_000, rel=0.01)
+    assert document["samples"][60]["latency_p50_ns"] == pytest.approx(8_000_000, rel=0.01)
     assert sample["cpu_percent"] is None and sample["temperature_c"] is None
 
     analysis = cli.json("analyze", 1)

@@ -2,8 +2,8 @@
 
 /*
  * All state lies in one piece of memory without pointers, so that it can be a mapped file which outlives the process.
- * One block is open. When it is full, the next free one is taken; if there is none, the block with the fewest valid units is
- * collected into the one that is kept in reserve. Blocks hang in lists by their number of valid units, so
+ * One block is open. When it is full, the next free one is taken; if there is none, the block with the fewest valid
+ * units is collected into the one that is kept in reserve. Blocks hang in lists by their number of valid units, so
  * the victim is found at once.
  *
  * The process may be killed between any two instructions. All pages but the one just being written must be mapped
@@ -77,13 +77,14 @@ static double count_blocks(const SsdConfig *c) {
 }
 
 size_t ssd_bytes(const SsdConfig *c) {
-        if (c->n_pages == 0 || c->n_pages >= NONE || c->pages_per_block < 2 || c->pages_per_block > UINT16_MAX / SSD_UNITS ||
+        if (c->n_pages == 0 || c->n_pages >= NONE || c->pages_per_block < 2 ||
+            c->pages_per_block > UINT16_MAX / SSD_UNITS ||
             !(c->over_provisioning > 0 && c->over_provisioning <= 100))
                 return 0;
 
         /*
-         * Some block must always hold a page less than it could: else collecting gives back the room it took. Pages of odd
-         * sizes leave up to a page unused at the end of a block, so the spare is one page of each.
+         * Some block must always hold a page less than it could: else collecting gives back the room it took. Pages
+         * of odd sizes leave up to a page unused at the end of a block, so the spare is one page of each.
          */
         double n = count_blocks(c);
         if (n < 3 || n >= NONE || (n - 1) * (c->pages_per_block - 1) < (double) c->n_pages)

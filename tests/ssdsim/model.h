@@ -6,10 +6,10 @@
  * makes drives slow after a while: compression that runs out of luck, a cache of SLC, a lifetime throttle.
  * Knows no I/O and no clock: each operation tells how long the drive was busy with it.
  *
- * For uniform random writes the write amplification follows α / (α + W₀(−α·e^(−α))), α = physical / logical capacity, the
- * limit of greedy collection for large erase blocks (Desnoyers 2012). Physical capacity is what can hold data: the block
- * that waits empty for the next collection comes on top. A block of finite size does a little better than the limit, at 7 %
- * over-provisioning by 1.4 % with 512 pages and by 2.8 % with 256.
+ * For uniform random writes the write amplification follows α / (α + W₀(−α·e^(−α))), α = physical / logical capacity,
+ * the limit of greedy collection for large erase blocks (Desnoyers 2012). Physical capacity is what can hold data: the
+ * block that waits empty for the next collection comes on top. A block of finite size does a little better than the
+ * limit, at 7 % over-provisioning by 1.4 % with 512 pages and by 2.8 % with 256: docs/ssdsim.md.
  */
 
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The model as a block device: an nbdkit plugin, see docs/ssdsim.md. The drive does one thing at a time; a request ends when
- * the drive has done it, plus, with shuffle=, a random while, so that requests which are outstanding together end in
- * another order than they came. What the host wrote and the drive's own tables live in memory, or with state= in a file that
- * outlives the process: data first, then the model. The drive's time does not: after a restart it is idle.
+ * The model as a block device: an nbdkit plugin, see docs/ssdsim.md. The drive does one thing at a time; a request ends
+ * when the drive has done it, plus, with shuffle=, a random while, so that requests which are outstanding together end
+ * in another order than they came. What the host wrote and the drive's own tables live in memory, or with state= in a
+ * file that outlives the process: data first, then the model. The drive's time does not: after a restart it is idle.
  */
 
 #define NBDKIT_API_VERSION 2
@@ -214,20 +214,24 @@ static void finish(uint64_t at_ns) {
                 sleep_until(at_ns);
 }
 
-/* The truth: wall clock in seconds when the drive gets there, pages written by the host until then, and what happened. */
+/* The truth: wall clock in seconds when the drive gets there, pages the host has written by then, what happened. */
 static void log_changes(uint64_t now_ns) {
         static const struct {
                 unsigned bit;
                 const char *name;
-        } names[] = { { SSD_COLLECTING, "collecting" }, { SSD_CACHE_FULL, "cache-full" }, { SSD_THROTTLED, "throttled" } };
+        } names[] = {
+                { SSD_COLLECTING, "collecting" },
+                { SSD_CACHE_FULL, "cache-full" },
+                { SSD_THROTTLED, "throttled" },
+        };
         unsigned state = ssd_state(ssd), fresh = state & ~logged;
 
         logged = state;
         for (size_t i = 0; log_fd >= 0 && i < sizeof(names) / sizeof(names[0]); i++)
                 if (fresh & names[i].bit) {
                         uint64_t at_ns = clock_ns(CLOCK_REALTIME) + (busy_until_ns - now_ns);
-                        dprintf(log_fd, "%" PRIu64 ".%03" PRIu64 " %" PRIu64 " %s\n", at_ns / NSEC, at_ns % NSEC / 1000000,
-                                ssd_counters(ssd).host_pages, names[i].name);
+                        dprintf(log_fd, "%" PRIu64 ".%03" PRIu64 " %" PRIu64 " %s\n", at_ns / NSEC,
+                                at_ns % NSEC / 1000000, ssd_counters(ssd).host_pages, names[i].name);
                 }
 }
 
@@ -239,6 +243,11 @@ static void *ssdsim_open(int readonly) {
 
 static int64_t ssdsim_get_size(void *handle) {
         return size_bytes;
+}
+
+/* All connections see one drive, and a flush has nothing to wait for. */
+static int ssdsim_can_multi_conn(void *handle) {
+        return 1;
 }
 
 /* What a page takes after compression, as a SandForce controller would store it: whole units. */
@@ -314,6 +323,7 @@ static struct nbdkit_plugin plugin = {
         .get_ready = ssdsim_get_ready,
         .open = ssdsim_open,
         .get_size = ssdsim_get_size,
+        .can_multi_conn = ssdsim_can_multi_conn,
         .pread = ssdsim_pread,
         .pwrite = ssdsim_pwrite,
         .trim = ssdsim_trim,

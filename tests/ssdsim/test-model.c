@@ -19,10 +19,18 @@ static const double provisions[] = { 0.07, 0.111, 0.25, 0.429 };
 static const uint32_t large_blocks[] = { 256, 512, 1024 };
 static const uint32_t small_blocks[] = { 16, 64, 256 };
 
+/* With the least over-provisioning there can be. */
+#define N_TINY (15 * 64)
+static const SsdConfig tiny = {
+        .n_pages = N_TINY, .pages_per_block = 16, .over_provisioning = 1.0 / 15, .read_ns = 1
+};
+
 #define N_PROVISIONS 4
 #define N_BLOCKS 3
 
-static const SsdConfig small = { .n_pages = N_SMALL, .pages_per_block = 64, .over_provisioning = 0.25, .program_ns = 1000 };
+static const SsdConfig small = {
+        .n_pages = N_SMALL, .pages_per_block = 64, .over_provisioning = 0.25, .program_ns = 1000
+};
 
 static Ssd *make(const SsdConfig *config) {
         size_t bytes = ssd_bytes(config);
@@ -72,7 +80,7 @@ static double alpha_of(const SsdConfig *c) {
         return n_blocks * c->pages_per_block / (double) c->n_pages;
 }
 
-/* α / (α + W₀(−α·e^(−α))): −W₀/α is the share u of a victim that is still valid, the root below 1/α of α(1 − u) + ln u. */
+/* α / (α + W₀(−α·e^(−α))): −W₀/α is the share u of a victim that is still valid, the lower root of α(1 − u) + ln u. */
 static double limit_of(double alpha) {
         double low = 1e-12, high = 1 / alpha;
         for (unsigned i = 0; i < 100; i++) {
@@ -86,9 +94,9 @@ static double limit_of(double alpha) {
 }
 
 /*
- * The same for blocks of b pages in a drive of endlessly many. A block loses valid pages in proportion to those it has, so
- * it stays at i of them for a time ∝ 1/i, until at k + 1 or k it is the victim: a share p of them at k, v = k + 1 − p in the
- * mean. That the times add up to the life of a block gives α (b − v) / b = Σ 1/i (i = k+2 .. b) + p / (k + 1).
+ * The same for blocks of b pages in a drive of endlessly many. A block loses valid pages in proportion to those it has,
+ * so it stays at i of them for a time ∝ 1/i, until at k + 1 or k it is the victim: a share p of them at k, so v = k + 1
+ * − p in the mean. The times add up to the life of a block: α (b − v) / b = Σ 1/i (i = k+2 .. b) + p / (k + 1).
  */
 static double finite_limit_of(double alpha, unsigned b) {
         double sum = 0;
@@ -121,7 +129,7 @@ START_TEST(amplification_of_finite_blocks_is_that_of_their_size) {
 }
 END_TEST
 
-/* The numbers that are usually told of these over-provisionings, so that both formulas above are held by something else. */
+/* The numbers that are usually told of these over-provisionings: both formulas above are held by something else. */
 START_TEST(the_formulas_give_the_known_numbers) {
         static const double known[] = { 7.82, 5.18, 2.69, 1.875 };
         for (unsigned i = 0; i < N_PROVISIONS; i++) {
@@ -196,7 +204,8 @@ START_TEST(trimmed_pages_are_over_provisioning) {
                 ssd_trim(s, i);
         }
         write_at_random(s, N_SMALL / 2, 3 * N_SMALL, SSD_UNITS);
-        ck_assert_double_eq_tol(amplification(s, N_SMALL / 2, N_SMALL, SSD_UNITS) / limit_of(2 * alpha_of(&small)), 1, 0.03);
+        double measured = amplification(s, N_SMALL / 2, N_SMALL, SSD_UNITS);
+        ck_assert_double_eq_tol(measured / limit_of(2 * alpha_of(&small)), 1, 0.03);
         ck_assert(ssd_check(s));
         free(s);
 }
@@ -215,14 +224,13 @@ START_TEST(a_read_takes_time_only_where_something_is) {
 }
 END_TEST
 
-/* Also with the least over-provisioning there can be: it must neither lose anything nor collect for ever. */
+/* It must neither lose anything nor collect for ever. */
 START_TEST(any_sequence_leaves_a_consistent_drive) {
-        SsdConfig config = { .n_pages = 15 * 64, .pages_per_block = 16, .over_provisioning = 1.0 / 15 };
-        Ssd *s = make(&config);
-        unsigned units[15 * 64] = {};
+        Ssd *s = make(&tiny);
+        unsigned units[N_TINY] = {};
 
         for (uint64_t i = 0; i < 200000; i++) {
-                uint64_t random = hash_mix64(i ^ UINT64_C(0xabcdef)), page = any_page(i, config.n_pages);
+                uint64_t random = hash_mix64(i ^ UINT64_C(0xabcdef)), page = any_page(i, N_TINY);
                 unsigned wanted = (unsigned) (random % (i < 100000 ? SSD_UNITS + 1 : 2 * SSD_UNITS));
                 units[page] = wanted < SSD_UNITS ? wanted : SSD_UNITS;
                 if (units[page] == 0)
@@ -232,11 +240,10 @@ START_TEST(any_sequence_leaves_a_consistent_drive) {
                 if (i % 997 == 0)
                         ck_assert(ssd_check(s));
         }
-        config.read_ns = 1;
-        s = ssd_adopt(s, ssd_bytes(&config), &config);
+        s = ssd_adopt(s, ssd_bytes(&tiny), &tiny);
         ck_assert_ptr_nonnull(s);
         ck_assert(ssd_check(s));
-        for (uint64_t i = 0; i < config.n_pages; i++)
+        for (uint64_t i = 0; i < N_TINY; i++)
                 ck_assert_uint_eq(ssd_read(s, i), units[i] > 0);
         free(s);
 }
@@ -319,13 +326,15 @@ typedef struct Killed {
         _Alignas(64) char drive[];
 } Killed;
 
-/* A child writes as fast as it can and is killed in the middle of it; what it leaves must be a drive with every page. */
+/* A child writes at full speed and is killed in the middle of it: what it leaves must be a drive with every page. */
 static void kill_while_writing(Killed *shared, uint64_t n_done) {
         pid_t pid = fork();
         ck_assert_int_ge(pid, 0);
         if (pid == 0)
-                for (;; __atomic_add_fetch(&shared->n_done, 1, __ATOMIC_RELEASE))
-                        ssd_write((Ssd *) shared->drive, any_page(shared->n_done, 15 * 64), 1 + shared->n_done % SSD_UNITS, 0);
+                for (uint64_t n;; __atomic_store_n(&shared->n_done, n + 1, __ATOMIC_RELEASE)) {
+                        n = shared->n_done;
+                        ssd_write((Ssd *) shared->drive, any_page(n, N_TINY), 1 + n % SSD_UNITS, 0);
+                }
         while (__atomic_load_n(&shared->n_done, __ATOMIC_ACQUIRE) < n_done)
                 ;
         kill(pid, SIGKILL);
@@ -333,19 +342,19 @@ static void kill_while_writing(Killed *shared, uint64_t n_done) {
 }
 
 START_TEST(a_kill_at_any_moment_loses_nothing) {
-        const SsdConfig config = { .n_pages = 15 * 64, .pages_per_block = 16, .over_provisioning = 1.0 / 15, .read_ns = 1 };
-        size_t bytes = ssd_bytes(&config);
-        Killed *shared = mmap(NULL, sizeof(*shared) + bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        size_t bytes = ssd_bytes(&tiny);
+        Killed *shared = mmap(NULL, sizeof(*shared) + bytes, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         ck_assert_ptr_ne(shared, MAP_FAILED);
-        write_in_order(ssd_create(shared->drive, &config), config.n_pages, SSD_UNITS);
+        write_in_order(ssd_create(shared->drive, &tiny), N_TINY, SSD_UNITS);
 
         for (unsigned round = 0; round < 500; round++) {
                 kill_while_writing(shared, shared->n_done + 1 + hash_mix64(round) % 2000);
-                Ssd *s = ssd_adopt(shared->drive, bytes, &config);
+                Ssd *s = ssd_adopt(shared->drive, bytes, &tiny);
                 ck_assert_ptr_nonnull(s);
                 ck_assert(ssd_check(s));
-                uint64_t in_flight = any_page(shared->n_done, config.n_pages);
-                for (uint64_t i = 0; i < config.n_pages; i++)
+                uint64_t in_flight = any_page(shared->n_done, N_TINY);
+                for (uint64_t i = 0; i < N_TINY; i++)
                         ck_assert(ssd_read(s, i) == 1 || i == in_flight);
                 ssd_write(s, in_flight, SSD_UNITS, 0);
         }

@@ -185,8 +185,8 @@ END_TEST
 START_TEST(kinds_describe_one_run) {
         fio("x_iops.1.log", "1000, 10, 1, 0\n2000, 0, 1, 0\n3000, 30, 1, 0\n");
         fio("x_bw.1.log", "1000, 80, 1, 0\n2000, 0, 1, 0\n3000, 240, 1, 0\n");
-        fio("x_lat.1.log", "1000, 700, 1, 0\n3000, 900, 1, 0\n4000, 5, 1, 0\n");
-        fio("x_clat.1.log", "1000, 600, 1, 0\n");
+        fio("x_lat.1.log", "1000, 700, 1, 0\n3000, 900, 1, 0\n");
+        fio("x_clat.1.log", "1000, 600, 1, 0\n4000, 5, 1, 0\n");
         get(3); /* the last latency is of an interval of which nothing else is told */
         expect_row(0, 1000, W, 10, 10 * 8192);
         expect_row(1, 2000, W, 0, 0);
@@ -373,7 +373,7 @@ START_TEST(files_of_different_intervals_are_no_run) {
 END_TEST
 
 START_TEST(times_too_far_apart) {
-        fio("x_iops.log", "1, 10, 1\n2, 10, 1\n3, 10, 1\n9000000000000, 10, 1\n");
+        fio("x_iops.log", "1, 10, 1\n2, 10, 1\n3, 10, 1\n10000000000, 10, 1\n");
         ck_assert_int_eq(recording_get_rows(recording, &rows, &n_rows, &error), -E2BIG);
         ck_assert_int_eq(error.kind, ERROR_USAGE);
         ck_assert_ptr_null(rows);
