@@ -31,6 +31,11 @@ typedef struct Import {
         size_t n_rows;
         char *name;
         char *source;
+        struct {
+                dev_t dev;
+                ino_t ino;
+        } *seen; /* the files so far */
+        size_t n_seen;
         int interrupt_fd;
 } Import;
 
@@ -39,6 +44,7 @@ static void import_done(Import *import) {
         free(import->rows);
         free(import->name);
         free(import->source);
+        free(import->seen);
         fd_close(import->interrupt_fd);
 }
 
@@ -57,7 +63,17 @@ static const char *shown_name(const char *path) {
         return strcmp(path, "-") == 0 ? "stdin" : path;
 }
 
-static int open_recording(const char *path, Error *error) {
+/* A file that is named twice would count twice. */
+static int remember(Import *import, const char *path, const struct stat *st, Error *error) {
+        for (size_t i = 0; i < import->n_seen; i++)
+                if (import->seen[i].dev == st->st_dev && import->seen[i].ino == st->st_ino)
+                        return error_set(error, ERROR_USAGE, EINVAL, "%s is named twice", shown_name(path));
+        import->seen[import->n_seen].dev = st->st_dev;
+        import->seen[import->n_seen++].ino = st->st_ino;
+        return 0;
+}
+
+static int open_recording(Import *import, const char *path, Error *error) {
         _cleanup_close_ int fd = -EBADF;
         struct stat st;
 
@@ -70,14 +86,15 @@ static int open_recording(const char *path, Error *error) {
         if (S_ISBLK(st.st_mode))
                 return error_set(error, ERROR_USAGE, EINVAL, "%s is a block device, where a recording is expected",
                                  path);
-        return TAKE_FD(fd);
+        int r = remember(import, path, &st, error);
+        return r < 0 ? r : TAKE_FD(fd);
 }
 
-static int read_recording(const char *path, Text *ret, Error *error) {
+static int read_recording(Import *import, const char *path, Text *ret, Error *error) {
         _cleanup_(text_done) Text text = {};
         size_t size = 0;
 
-        _cleanup_close_ int fd = open_recording(path, error);
+        _cleanup_close_ int fd = open_recording(import, path, error);
         if (fd < 0)
                 return fd;
         for (;;) {
@@ -103,13 +120,40 @@ static int read_recording(const char *path, Text *ret, Error *error) {
         return 0;
 }
 
+/* What people have at hand beside a log, and why it is none. */
+static int check_form(const char *name, const Text *text, Error *error) {
+        static const char gzip[] = "\x1f\x8b", zstd[] = "\x28\xb5\x2f\xfd";
+        size_t blanks = 0;
+
+        if ((text->length >= strlen(gzip) && memcmp(text->data, gzip, strlen(gzip)) == 0) ||
+            (text->length >= strlen(zstd) && memcmp(text->data, zstd, strlen(zstd)) == 0))
+                return error_set(error, ERROR_USAGE, EINVAL, "%s is compressed: unpack it first", name);
+        while (blanks < text->length && strchr(" \t\r\n", text->data[blanks]))
+                blanks++;
+        if (blanks < text->length && text->data[blanks] == '{')
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s is JSON: of fio, its interval logs are needed (write_iops_log, log_avg_msec)",
+                                 name);
+        return 0;
+}
+
 static int add_file(Import *import, const char *path, Error *error) {
         _cleanup_(text_done) Text text = {};
-        const char *name = shown_name(path);
+        const char *name = shown_name(path), *unneeded;
 
-        int r = read_recording(path, &text, error);
+        int r = read_recording(import, path, &text, error);
+        if (r >= 0)
+                r = check_form(name, &text, error);
         if (r < 0)
                 return r;
+
+        unneeded = import->format == FORMAT_CSV
+                           ? NULL
+                           : recording_unneeded(basename(name), text.data, text.length, import->kind);
+        if (unneeded) {
+                output_notice("%s is left out: %s", name, unneeded);
+                return 0;
+        }
         if (import->format == FORMAT_FIO ||
             (import->format == FORMAT_GUESSED && recording_is_fio(text.data, text.length)))
                 return recording_add_fio(import->recording, name, text.data, text.length, import->kind, error);
@@ -146,6 +190,9 @@ static char *default_name(const char *path) {
 static int read_files(Import *import, const Arguments *arguments, Error *error) {
         const char *name = arguments_value(arguments, "name");
 
+        import->seen = calloc(arguments->n_words, sizeof(*import->seen));
+        if (!import->seen)
+                return -ENOMEM;
         import->name = name ? strdup(name) : default_name(arguments->words[0]);
         int r = import->name ? recording_new(&import->recording, import->block_bytes) : -ENOMEM;
         if (r >= 0)

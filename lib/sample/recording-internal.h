@@ -29,6 +29,7 @@ typedef struct Track {
         Direction direction;
         TrackRow *rows;
         size_t n, n_allocated;
+        bool ended; /* nothing may follow */
 } Track;
 
 /* -ENOMEM. */

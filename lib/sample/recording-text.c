@@ -27,6 +27,7 @@ typedef struct Lines {
         char line[LINE_MAX_BYTES];
         char *fields[N_COLUMNS_MAX];
         size_t n_fields;
+        bool decimal_commas; /* there seem to be some: commas within columns that something else separates */
 } Lines;
 
 static Lines lines_of(const char *name, const char *text, size_t length) {
@@ -81,6 +82,7 @@ static int lines_next(Lines *l, Error *error) {
                 l->line[length] = 0;
                 if (l->line[0] == '#')
                         continue;
+                l->decimal_commas = strpbrk(l->line, ";\t") && strchr(l->line, ',');
                 if (lines_cut(l) < 0)
                         return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: more than %d columns", l->name, l->number,
                                          N_COLUMNS_MAX);
@@ -114,14 +116,13 @@ static uint64_t to_ns(double value, double unit_ns) {
         return (uint64_t) round(value * unit_ns);
 }
 
-static int add_in_order(Track *track, const Lines *l, TrackRow row, Error *error) {
+/* says: what is wrong if the time does not go on. */
+static int add_in_order(Track *track, const Lines *l, TrackRow row, const char *says, Error *error) {
         /* At the very beginning no interval can have ended. */
         if (row.to_ns == 0)
                 return 0;
-        if (track->n > 0 && row.to_ns <= track->rows[track->n - 1].to_ns)
-                return error_set(error, ERROR_USAGE, EINVAL,
-                                 "%s:%u: the time does not go on from the line before of the same direction; an "
-                                 "interval log is expected (fio: log_avg_msec)", l->name, l->number);
+        if (track->ended || (track->n > 0 && row.to_ns <= track->rows[track->n - 1].to_ns))
+                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: %s", l->name, l->number, says);
         if (track->n >= N_ROWS_MAX || track_add(track, row) < 0)
                 return error_set(error, ERROR_FAILED, ENOMEM, "%s:%u: not enough memory", l->name, l->number);
         return 0;
@@ -174,16 +175,25 @@ static int kind_word_in(const char *path) {
         return found;
 }
 
+const char *recording_unneeded(const char *name, const char *text, size_t length, RecordingKind kind) {
+        const char *base = strrchr(name, '/') ?: name;
+        Lines lines = lines_of(name, text, length);
+        int word = kind_word_in(name);
+
+        if (strstr(base, "lat_hist"))
+                return "a log of histograms; means are read from the other logs";
+        if (kind == RECORDING_UNKNOWN && word >= 0 && kind_words[word].kind == RECORDING_UNKNOWN)
+                return "latencies of submission tell nothing of a drive";
+        return lines_next(&lines, NULL) == 0 ? "there is not one row in it" : NULL;
+}
+
 static int kind_word_of(const char *name, RecordingKind kind, Error *error) {
         int word = kind_word_in(name);
 
         if (kind != RECORDING_UNKNOWN && (word < 0 || kind_words[word].kind != kind))
                 for (word = 0; kind_words[word].kind != kind; word++)
                         ;
-        if (word >= 0 && kind_words[word].kind == RECORDING_UNKNOWN)
-                return error_set(error, ERROR_USAGE, EINVAL,
-                                 "%s: latencies of submission tell nothing of a drive; leave this file out", name);
-        if (word < 0)
+        if (word < 0 || kind_words[word].kind == RECORDING_UNKNOWN)
                 return error_set(error, ERROR_USAGE, EINVAL,
                                  "%s: the name does not tell what the log holds; say --kind iops, bw or lat", name);
         return word;
@@ -225,6 +235,20 @@ static Track *fio_track(FioReader *reader, Direction direction, uint64_t ns) {
         return &tracks[reader->n_tracks - 1];
 }
 
+/*
+ * When fio ends it writes out the last window of a log of latencies, though it may have done so just before: then two
+ * rows have the same time, each a mean over an unknown number of I/Os. They become one, the mean of both.
+ */
+static bool fio_flushed(Track *track, const TrackRow *row) {
+        bool latency = track->kind == TRACK_LATENCY || track->kind == TRACK_COMPLETION_LATENCY;
+
+        if (!latency || track->ended || track->n == 0 || track->rows[track->n - 1].to_ns != row->to_ns)
+                return false;
+        track->rows[track->n - 1].value = (track->rows[track->n - 1].value + row->value) / 2;
+        track->ended = true;
+        return true;
+}
+
 static int fio_columns(FioReader *reader, const Lines *l, Error *error) {
         if (l->n_fields < FIO_COLUMNS_MIN || l->n_fields > FIO_COLUMNS_MAX)
                 return error_set(error, ERROR_USAGE, EINVAL,
@@ -260,7 +284,12 @@ static int fio_line(FioReader *reader, const Lines *l, Error *error) {
                 .block_bytes = block_bytes,
         };
         Track *track = fio_track(reader, (Direction) direction, row.to_ns);
-        return track ? add_in_order(track, l, row, error) : -ENOMEM;
+        if (!track)
+                return -ENOMEM;
+        if (fio_flushed(track, &row))
+                return 0;
+        return add_in_order(track, l, row, "the time does not go on from the line before of the same direction; an "
+                                           "interval log is expected (fio: log_avg_msec)", error);
 }
 
 int recording_add_fio(Recording *recording, const char *name, const char *text, size_t length, RecordingKind kind,
@@ -324,16 +353,16 @@ static void csv_value_column(CsvReader *reader, size_t column, Direction directi
 }
 
 static void csv_column(CsvReader *reader, size_t column, const char *field) {
-        if (strcmp(field, "time_s") == 0 || (strcmp(field, "elapsed_s") == 0 && reader->time == SIZE_MAX))
+        if (strcasecmp(field, "time_s") == 0 || (strcasecmp(field, "elapsed_s") == 0 && reader->time == SIZE_MAX))
                 reader->time = column;
-        else if (strcmp(field, "duration_s") == 0)
+        else if (strcasecmp(field, "duration_s") == 0)
                 reader->duration = column;
         for (Direction d = 0; d < N_DIRECTIONS; d++) {
                 size_t length = strlen(csv_directions[d]);
-                if (strncmp(field, csv_directions[d], length) != 0)
+                if (strncasecmp(field, csv_directions[d], length) != 0)
                         continue;
                 for (size_t i = 0; i < ELEMENTSOF(csv_suffixes); i++)
-                        if (strcmp(field + length, csv_suffixes[i].suffix) == 0)
+                        if (strcasecmp(field + length, csv_suffixes[i].suffix) == 0)
                                 csv_value_column(reader, column, d, i);
         }
 }
@@ -362,7 +391,9 @@ static int csv_value(CsvReader *reader, const Lines *l, size_t i, TrackRow row, 
         if (reader->tracks[i].kind == TRACK_COMPLETION_LATENCY && l->fields[column][0] == '\0')
                 return 0;
         int r = field_number(l, column, VALUE_MAX, "the value", &row.value, error);
-        return r < 0 ? r : add_in_order(&reader->tracks[i], l, row, error);
+        if (r < 0)
+                return r;
+        return add_in_order(&reader->tracks[i], l, row, "the time does not go on from the row before", error);
 }
 
 static int csv_line(CsvReader *reader, const Lines *l, Error *error) {
@@ -370,8 +401,9 @@ static int csv_line(CsvReader *reader, const Lines *l, Error *error) {
         double end_s = 0, length_s = 0;
 
         if (l->n_fields != reader->n_columns)
-                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: %zu columns, but the header has %zu", l->name,
-                                 l->number, l->n_fields, reader->n_columns);
+                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: %zu columns, but the header has %zu%s", l->name,
+                                 l->number, l->n_fields, reader->n_columns,
+                                 l->decimal_commas ? "; decimal commas are not read, write 1.5 for 1,5" : "");
         int r = field_number(l, reader->time, TIME_MAX_S, "the time", &end_s, error);
         if (r >= 0 && reader->duration != SIZE_MAX)
                 r = field_number(l, reader->duration, TIME_MAX_S, "the duration", &length_s, error);

@@ -357,6 +357,10 @@ int recording_get_rows(const Recording *recording, RecordingRow **ret_rows, size
 
         if (recording->n_tracks == 0)
                 return error_set(error, ERROR_USAGE, ENODATA, "there is nothing to import");
+        if (!recording->has_counts)
+                return error_set(error, ERROR_USAGE, ENODATA,
+                                 "there are only latencies: name the log of I/Os or of bandwidth of the same run too "
+                                 "(fio: write_iops_log, write_bw_log)");
         if (timeline_make(&timeline) < 0)
                 return no_memory("the recording", error);
         int r = timeline_count(&timeline, &n, error);

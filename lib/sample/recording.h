@@ -49,16 +49,23 @@ DEFINE_CLEANUP(Recording *, recording_free)
  *
  * fio: lines of 3 to 7 columns, of which time in ms, value, direction and block size are read; decimals are allowed.
  * Time that starts again, as with per_job_logs=0, is another job. With kind unknown the name tells it. Where both lat
- * and clat are there, clat counts.
+ * and clat are there, clat counts. The last two rows of a log of latencies may have the same time and are then one, the
+ * mean of both: so fio ends.
  *
  * CSV: a header line, then rows; separated by commas, semicolons, tabs or blanks; lines that start with # are comments.
- * Columns: time_s (or elapsed_s) is the end of an interval; of read, write and trim each _iops, _ios, _bytes,
- * _bytes_per_s, _latency_ns, of which counts go before rates, and a latency may be empty; duration_s, if there, tells
- * the interval's length. Others are left out.
+ * Columns, in either case: time_s (or elapsed_s) is the end of an interval; of read, write and trim each _iops, _ios,
+ * _bytes, _bytes_per_s, _latency_ns, of which counts go before rates, and a latency may be empty; duration_s, if there,
+ * tells the interval's length. Others are left out.
  */
 int recording_add_fio(Recording *recording, const char *name, const char *text, size_t length, RecordingKind kind,
                       Error *error);
 int recording_add_csv(Recording *recording, const char *name, const char *text, size_t length, Error *error);
+
+/*
+ * Why a file of fio's that lies beside the others is not needed, a static text; NULL if it is. fio writes a log of
+ * submission latencies, and maybe of histograms, together with those that are wanted, and leaves some empty.
+ */
+const char *recording_unneeded(const char *name, const char *text, size_t length, RecordingKind kind);
 
 /* Whether the first line that is no comment is a line of numbers, as in fio's logs, and not a header. */
 bool recording_is_fio(const char *text, size_t length);
@@ -66,7 +73,7 @@ bool recording_is_fio(const char *text, size_t length);
 /*
  * Lays all files on one time line, which begins with the first interval. What is told by counts comes out as it was;
  * rates become counts whose sum over any stretch is right to one I/O. *ret_rows is owned by the caller. ERROR_USAGE if
- * nothing was added (-ENODATA), or the times are too far apart (-E2BIG).
+ * nothing was added, or latencies only (-ENODATA), or the times are too far apart (-E2BIG).
  */
 int recording_get_rows(const Recording *recording, RecordingRow **ret_rows, size_t *ret_n, Error *error);
 

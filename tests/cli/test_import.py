@@ -135,6 +135,37 @@ def test_directions(cli, recording, directions, rw):
     assert cli.json("show", 1)["phases"][0]["rw"] == rw
 
 
+def test_all_that_fio_writes_at_once(cli, recording):
+    """night_*.log, with what is of no use and the last window of latencies twice."""
+    files = [recording("night_iops.1.log", fio_log([100] * 5)), recording("night_bw.1.log", fio_log([400] * 5)),
+             recording("night_clat.1.log", fio_log([5000] * 5) + fio_log([7000] * 5).splitlines()[-1] + "\n"),
+             recording("night_slat.1.log", ""), recording("night_clat_hist.1.log", "1000, 1, 4096, 0, 3, 0\n")]
+    result = cli("import", *files)
+    assert result.err.count("is left out") == 2
+    assert cli.json("show", 1)["phases"][0]["ios"] == 500
+    assert "nothing to import" in cli("import", files[3], check=2).err
+
+
+def test_a_file_named_twice_is_told(cli, recording):
+    path = recording("x_iops.1.log", fio_log([1] * 5))
+    assert "is named twice" in cli("import", path, path.parent / "." / path.name, check=2).err
+
+
+@pytest.mark.parametrize("name,data,says", [
+    ("x_iops.1.log.gz", b"\x1f\x8b\x08\x00", "compressed"), ("x.json", b'{\n "fio version"', "interval logs"),
+    ("x_clat.1.log", b"1000, 5, 1\n2000, 5, 1\n", "only latencies"),
+])  # fmt: skip
+def test_what_is_no_interval_log(cli, tmp_path, name, data, says):
+    (tmp_path / name).write_bytes(data)
+    assert says in cli("import", tmp_path / name, check=2).err
+
+
+def test_capacity_unknown_is_told(cli, recording):
+    cli("import", recording("x.csv", csv([5000] * 1200)))
+    story = cli("analyze", 1).out.split("What other tools")[0]
+    assert "the capacity is unknown" in story and "--capacity" in story and "fills" not in story
+
+
 # --- the steady state, decided as while a run goes on
 
 

@@ -135,10 +135,12 @@ START_TEST(kind_by_name) {
                 { "/a/b_lat/x.iops.log", 1000, 1000 * 4096, 0 },
                 { "x_bw.1.log", 250, 1000 * 1024, 0 },
                 { "finally_bw.1.bw.log", 250, 1000 * 1024, 0 },
-                { "x_lat.12.log", 0, 0, 1000 },
-                { "x_clat.1.log", 0, 0, 1000 },
+                { "x_lat.12.log", 10, 10 * 4096, 1000 },
+                { "x_clat.1.log", 10, 10 * 4096, 1000 },
         };
 
+        if (cases[_i].latency_ns > 0)
+                fio("y_iops.log", "1000, 10, 1\n");
         fio(cases[_i].name, "1000, 1000, 1\n");
         get(1);
         expect_row(0, 1000, W, cases[_i].ios, cases[_i].bytes);
@@ -151,7 +153,7 @@ START_TEST(kind_that_the_name_does_not_tell) {
 
         expect_refused(try_fio("x.log", "1000, 10, 1\n", RECORDING_UNKNOWN), "--kind");
         expect_refused(try_fio("biops.log", "1000, 10, 1\n", RECORDING_UNKNOWN), "--kind");
-        expect_refused(try_fio("x_slat.1.log", "1000, 10, 1\n", RECORDING_UNKNOWN), "submission");
+        expect_refused(try_fio("x_slat.1.log", "1000, 10, 1\n", RECORDING_UNKNOWN), "--kind");
 
         ck_assert_int_eq(recording_kind_from_name("bw", &kind), 0);
         ck_assert_int_eq(try_fio("x_iops.log", "1000, 40, 1\n", kind), 0);
@@ -159,6 +161,69 @@ START_TEST(kind_that_the_name_does_not_tell) {
         expect_row(0, 1000, W, 10, 40 * 1024);
         ck_assert_int_eq(recording_kind_from_name("slat", &kind), -EINVAL);
         ck_assert_int_eq(recording_kind_from_name("IOPS", &kind), -EINVAL);
+}
+END_TEST
+
+START_TEST(last_latency_may_be_told_twice) {
+        fio("x_iops.1.log", "1000, 10, 0\n1000, 10, 1\n2000, 10, 0\n2000, 10, 1\n");
+        fio("x_clat.1.log", "1000, 500, 0\n1000, 50, 1\n2000, 600, 0\n2000, 60, 1\n2000, 800, 0\n2000, 80, 1\n");
+        get(2);
+        ck_assert_uint_eq(rows[0].latency_ns[R], 500);
+        ck_assert_uint_eq(rows[1].latency_ns[R], 700);
+        ck_assert_uint_eq(rows[1].latency_ns[W], 70);
+}
+END_TEST
+
+START_TEST(only_the_last_latency_may_be_told_twice) {
+        static const char *const texts[] = {
+                "1000, 5, 1\n1000, 6, 1\n2000, 7, 1\n",
+                "1000, 5, 1\n1000, 6, 1\n1000, 7, 1\n",
+        };
+
+        expect_refused(try_fio("x_clat.1.log", texts[_i], RECORDING_UNKNOWN), "log:3: the time does not go on");
+}
+END_TEST
+
+START_TEST(latencies_alone_are_no_run) {
+        fio("x_clat.1.log", "1000, 5, 1\n2000, 5, 1\n");
+        ck_assert_int_eq(recording_get_rows(recording, &rows, &n_rows, &error), -ENODATA);
+        ck_assert_ptr_nonnull(strstr(error_message(&error), "write_iops_log"));
+}
+END_TEST
+
+START_TEST(what_fio_leaves_beside_is_not_needed) {
+        static const struct {
+                const char *name, *text, *says;
+        } cases[] = {
+                { "x_slat.1.log", "1000, 10, 1\n", "submission" },
+                { "x_clat_hist.1.log", "1000, 1, 4096, 0, 0\n", "histograms" },
+                { "x_iops.1.log", "", "not one row" },
+                { "x_iops.1.log", "\n# x\n", "not one row" },
+                { "x_iops.1.log", "1000, 10, 1\n", NULL },
+                { "/slat/x_clat.1.log", "1000, 10, 1\n", NULL },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                const char *why = recording_unneeded(cases[i].name, cases[i].text, strlen(cases[i].text),
+                                                     RECORDING_UNKNOWN);
+                ck_assert_msg(!why == !cases[i].says && (!why || strstr(why, cases[i].says)), "%s: %s", cases[i].name,
+                              why ?: "needed");
+        }
+        ck_assert_ptr_null(recording_unneeded("x_slat.1.log", "1000, 10, 1\n", 12, RECORDING_LATENCY));
+}
+END_TEST
+
+START_TEST(csv_names_in_either_case) {
+        csv("Time_S,WRITE_IOPS\n1,10\n2,20\n");
+        get(2);
+        expect_row(1, 2000, W, 20, 20 * 4096);
+}
+END_TEST
+
+START_TEST(csv_with_decimal_commas_is_told) {
+        static const char text[] = "time_s;write_iops\n1;10,5\n";
+
+        expect_refused(recording_add_csv(recording, "a.csv", text, strlen(text), &error), "decimal commas");
 }
 END_TEST
 
@@ -494,7 +559,7 @@ START_TEST(wrong_csv) {
                 { "time_s,write_iops\n1,-2\n", "a.csv:2: the value" },
                 { "time_s,write_iops\nx,2\n", "a.csv:2: the time" },
                 { "time_s,duration_s,write_iops\n1,-1,2\n", "a.csv:2: the duration" },
-                { "time_s,write_iops\n2,2\n1,2\n", "a.csv:3: the time does not go on" },
+                { "time_s,write_iops\n2,2\n1,2\n", "a.csv:3: the time does not go on from the row before" },
         };
         expect_refused(try_csv(cases[_i].text), cases[_i].says);
 }
@@ -531,6 +596,12 @@ static Suite *make_suite(void) {
         tcase_add_test(fio_case, long_step_is_silence_from_one_and_a_half);
         tcase_add_test(fio_case, rare_direction_has_the_step_of_the_other);
         tcase_add_test(fio_case, job_that_begins_late);
+        tcase_add_test(fio_case, last_latency_may_be_told_twice);
+        tcase_add_loop_test(fio_case, only_the_last_latency_may_be_told_twice, 0, 2);
+        tcase_add_test(fio_case, latencies_alone_are_no_run);
+        tcase_add_test(fio_case, what_fio_leaves_beside_is_not_needed);
+        tcase_add_test(fio_case, csv_names_in_either_case);
+        tcase_add_test(fio_case, csv_with_decimal_commas_is_told);
         tcase_add_test(fio_case, first_interval_may_be_partial);
         tcase_add_test(fio_case, first_interval_may_be_long);
         tcase_add_test(fio_case, time_begins_with_the_first_interval);
