@@ -6,8 +6,8 @@
  * descriptor on a dead network file system does not hang the scan. Threads share their process's table but for
  * those that have unshared it; kcmp(2) tells, and only those are looked at one by one.
  *
- * A descriptor that travels in a socket and a mapping whose descriptor was closed are not seen; the exclusive open
- * catches those that matter most, and the kernel shows them to nobody.
+ * A mapping outlives its descriptor, so mappings are looked at in the same way. A descriptor that travels in a
+ * socket, or is registered in an io_uring and closed, is not seen: the kernel shows those to nobody.
  */
 
 #include <fcntl.h>
@@ -73,6 +73,8 @@ static int visit_process(int proc_fd, pid_t pid, void *userdata) {
         scan->denied = false;
 
         int r = sysfs_foreach(proc_fd, "fd", visit_descriptor, scan);
+        if (r == 0)
+                r = sysfs_foreach(proc_fd, "map_files", visit_descriptor, scan);
         if (r == 0)
                 r = sysfs_foreach(proc_fd, "task", visit_thread, scan);
         if (scan->denied || r == -EACCES || r == -EPERM)

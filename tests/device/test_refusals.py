@@ -5,6 +5,7 @@ changed; `plateau devices` gives the same reason beforehand."""
 import contextlib
 import ctypes
 import fcntl
+import mmap
 import os
 import signal
 import subprocess
@@ -289,6 +290,22 @@ def test_open_under_another_name(service, disk):
     node = scratch_path("node") / "alias"
     os.mknod(node, 0o600 | 0o060000, os.stat(disk.path).st_rdev)
     with child(lambda: os.open(node, os.O_RDONLY)) as pid:
+        refuses(service, disk, f"held open by process {pid} (")
+
+
+def test_mapped_elsewhere(service, disk):
+    """A mapping goes on writing when its descriptor is closed (Python's own mmap would keep a copy of it)."""
+
+    def map_and_close():
+        mapping = ctypes.CDLL(None, use_errno=True).mmap
+        mapping.restype = ctypes.c_void_p
+        mapping.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+        node = os.open(disk.path, os.O_RDWR)
+        at = mapping(None, 4096, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, node, 0)
+        os.close(node)
+        assert at != ctypes.c_void_p(-1).value
+
+    with child(map_and_close) as pid:
         refuses(service, disk, f"held open by process {pid} (")
 
 
