@@ -61,7 +61,7 @@ typedef struct Latencies {
 static int on_sample(const Sample *sample, const StoreLatency *latency, void *userdata) {
         Latencies *latencies = userdata;
 
-        if (sample->ios[latencies->direction] > 0)
+        if (latency->known)
                 histogram_add(&latencies->sum, &sample->latency[latencies->direction]);
         return 0;
 }

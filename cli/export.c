@@ -50,7 +50,7 @@ static void log_files_done(LogFiles *files) {
 /* A log of latencies without a row would be no log. */
 static bool has_latency(const Export *export) {
         for (size_t i = 0; i < export->phases.n; i++)
-                if (export->phases.items[i].latency &&
+                if (export->phases.items[i].latency_mean_ns > 0 &&
                     (export->query.phase < 0 || export->phases.items[i].index == export->query.phase))
                         return true;
         return false;

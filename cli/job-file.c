@@ -52,12 +52,13 @@ static int read_all(FILE *f, const char *name, char **ret, size_t *ret_length, E
         return 0;
 }
 
-int job_file_read(Job **ret, const char *path, const char **ret_file_name, Error *error) {
-        const char *name = strcmp(path, "-") == 0 ? "stdin" : path;
-        _cleanup_free_ char *text = NULL;
+static const char *shown_name(const char *path) {
+        return strcmp(path, "-") == 0 ? "stdin" : path;
+}
+
+static int read_text(const char *path, char **ret, size_t *ret_length, Error *error) {
         _cleanup_close_ int fd = -EBADF;
         _cleanup_fclose_ FILE *f = NULL;
-        size_t length = 0;
 
         fd = open_job(path, error);
         if (fd < 0)
@@ -66,11 +67,40 @@ int job_file_read(Job **ret, const char *path, const char **ret_file_name, Error
         if (!f)
                 return -errno;
         TAKE_FD(fd);
+        return read_all(f, shown_name(path), ret, ret_length, error);
+}
 
-        int r = read_all(f, name, &text, &length, error);
+int job_file_read(Job **ret, const char *path, const char **ret_file_name, Error *error) {
+        const char *name = shown_name(path);
+        _cleanup_free_ char *text = NULL;
+        size_t length = 0;
+
+        int r = read_text(path, &text, &length, error);
         if (r >= 0)
                 r = job_parse(ret, name, text, length, error);
         if (r >= 0 && ret_file_name)
                 *ret_file_name = basename(name);
         return r;
+}
+
+/* A phase more at the end changes nothing of what is expected, and a file that has none becomes a job. */
+int job_file_read_expectations(Expectations *ret, const char *path, Error *error) {
+        static const char phase[] = "\n[none]\nrw=read\n";
+        _cleanup_free_ char *text = NULL;
+        _cleanup_job_ Job *job = NULL;
+        size_t length = 0;
+
+        int r = read_text(path, &text, &length, error);
+        if (r < 0)
+                return r;
+        char *whole = realloc(text, length + sizeof(phase));
+        if (!whole)
+                return -ENOMEM;
+        text = whole;
+        memcpy(text + length, phase, sizeof(phase));
+        r = job_parse(&job, shown_name(path), text, length + strlen(phase), error);
+        if (r < 0)
+                return r;
+        *ret = job->expectations;
+        return 0;
 }

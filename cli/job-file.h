@@ -9,3 +9,6 @@
  * borrowed from path.
  */
 int job_file_read(Job **ret, const char *path, const char **ret_file_name, Error *error);
+
+/* The [expect] section of a job file, or of a file that has nothing else. The rest of a job must be valid too. */
+int job_file_read_expectations(Expectations *ret, const char *path, Error *error);

@@ -32,6 +32,10 @@ static double read_bandwidth(const Sample *s, const StoreLatency *l) {
         return query_rate(s->bytes[DIRECTION_READ], s->duration_ns) / 1e6;
 }
 
+static double latency_mean(const Sample *s, const StoreLatency *l) {
+        return l->mean_ns > 0 ? (double) l->mean_ns / 1e6 : NAN;
+}
+
 static double latency_p50(const Sample *s, const StoreLatency *l) {
         return l->known ? (double) l->p50_ns / 1e6 : NAN;
 }
@@ -67,6 +71,7 @@ static const Metric metrics[] = {
         { "bandwidth", "MB/s", bandwidth },
         { "write-bandwidth", "MB/s", write_bandwidth },
         { "read-bandwidth", "MB/s", read_bandwidth },
+        { "latency-mean", "ms", latency_mean },
         { "latency-p50", "ms", latency_p50 },
         { "latency-p99", "ms", latency_p99 },
         { "latency-max", "ms", latency_max },

@@ -77,8 +77,6 @@ static void keeper_plan(Keeper *keeper) {
         *phase = (PhasePlan){
                 .action = PHASE_ACTION_IO,
                 .rw = reads && writes ? RW_RANDRW : reads ? RW_RANDREAD : RW_RANDWRITE,
-                .iodepth = 1,
-                .numjobs = 1,
                 .region_bytes = keeper->recorded->capacity_bytes,
         };
         if (reads)
@@ -131,6 +129,8 @@ static int insert_run(Keeper *keeper, Error *error) {
                 .created_at_ns = keeper->started_at_ns,
                 .boot_id = "",
                 .host = "",
+                .imported = true,
+                .errors_unknown = true,
         };
         return store_insert_run(keeper->store, &run, &keeper->run, error);
 }

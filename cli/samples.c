@@ -22,6 +22,8 @@ typedef struct Row {
         uint64_t n_samples;  /* 0: empty */
         double cpu_ns;       /* cpu_percent times duration, of the samples that know it */
         uint64_t cpu_known_ns;
+        double latency_ns;   /* mean times I/Os, likewise */
+        double latency_known_ios;
 } Row;
 
 typedef struct Printer {
@@ -53,6 +55,10 @@ static json_object *row_json(const Row *row) {
         json_add_u64(o, "errors", s->errors);
         json_add_u64(o, "in_flight", s->in_flight);
         json_add_u64(o, "oldest_io_ns", s->oldest_ns);
+        if (row->latency.mean_ns > 0)
+                json_add_u64(o, "latency_mean_ns", row->latency.mean_ns);
+        else
+                json_add_null(o, "latency_mean_ns");
         if (row->latency.known) {
                 json_add_u64(o, "latency_p50_ns", row->latency.p50_ns);
                 json_add_u64(o, "latency_p99_ns", row->latency.p99_ns);
@@ -97,13 +103,14 @@ static int emit(Printer *printer, const Row *row) {
         return printer->json ? output_array_add(&printer->array, row_json(row)) : print_row(row);
 }
 
-static void row_add(Row *row, const Sample *sample) {
+/* latency: of the sample; of one whose mean alone is known nothing goes into percentiles. */
+static void row_add(Row *row, const Sample *sample, const StoreLatency *latency) {
         Sample *sum = &row->sum;
 
         for (unsigned d = 0; d < N_DIRECTIONS; d++) {
                 sum->ios[d] += sample->ios[d];
                 sum->bytes[d] += sample->bytes[d];
-                if (sample->ios[d] > 0)
+                if (latency->known)
                         histogram_add(&sum->latency[d], &sample->latency[d]);
         }
         sum->duration_ns += sample->duration_ns;
@@ -117,16 +124,22 @@ static void row_add(Row *row, const Sample *sample) {
                 row->cpu_ns += sample->cpu_percent * (double) sample->duration_ns;
                 row->cpu_known_ns += sample->duration_ns;
         }
+        if (latency->mean_ns > 0) {
+                double ios = (double) (sample->ios[DIRECTION_READ] + sample->ios[DIRECTION_WRITE] +
+                                       sample->ios[DIRECTION_TRIM]);
+                row->latency_ns += (double) latency->mean_ns * ios;
+                row->latency_known_ios += ios;
+        }
         row->n_samples++;
 }
 
-static void row_begin(Row *row, const Sample *sample) {
+static void row_begin(Row *row, const Sample *sample, const StoreLatency *latency) {
         *row = (Row) {
                 .sum.seq = sample->seq,
                 .sum.phase = sample->phase,
                 .sum.temperature_c = NAN,
         };
-        row_add(row, sample);
+        row_add(row, sample, latency);
 }
 
 static void row_finish(Row *row) {
@@ -137,6 +150,7 @@ static void row_finish(Row *row) {
         row->latency.known = histogram_percentile(all, 0.5, &row->latency.p50_ns) == 0 &&
                              histogram_percentile(all, 0.99, &row->latency.p99_ns) == 0 &&
                              histogram_max(all, &row->latency.max_ns) == 0;
+        row->latency.mean_ns = row->latency_known_ios > 0 ? (uint64_t) (row->latency_ns / row->latency_known_ios) : 0;
         row->sum.cpu_percent = row->cpu_known_ns > 0 ? row->cpu_ns / (double) row->cpu_known_ns : NAN;
 }
 
@@ -160,14 +174,14 @@ static int on_thinned(const Sample *sample, const StoreLatency *latency, void *u
 
         if (row->n_samples > 0 && row->sum.phase == sample->phase &&
             printer->interval == interval_of(printer, sample)) {
-                row_add(row, sample);
+                row_add(row, sample, latency);
                 return 0;
         }
         int r = flush_row(printer);
         if (r < 0)
                 return r;
         printer->interval = interval_of(printer, sample);
-        row_begin(row, sample);
+        row_begin(row, sample, latency);
         return 0;
 }
 

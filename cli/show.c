@@ -62,8 +62,13 @@ static json_object *phase_json(const StorePhase *phase) {
         json_add_string(o, "action", phase_action_name(phase->action));
         json_add_string(o, "rw", rw_mode_name(phase->rw));
         json_add_u64(o, "bs", phase_block_bytes(phase));
-        json_add_u64(o, "iodepth", phase->iodepth);
-        json_add_u64(o, "numjobs", phase->numjobs);
+        if (phase->numjobs > 0) {
+                json_add_u64(o, "iodepth", phase->iodepth);
+                json_add_u64(o, "numjobs", phase->numjobs);
+        } else { /* of what another tool did nobody knows */
+                json_add_null(o, "iodepth");
+                json_add_null(o, "numjobs");
+        }
         json_add_string(o, "state", phase_state_name(phase->state));
         json_add_time(o, "started_at", phase->started_at_ns);
         json_add_time(o, "finished_at", phase->finished_at_ns);
@@ -75,6 +80,10 @@ static json_object *phase_json(const StorePhase *phase) {
         json_add_u64(o, "read_bytes", phase->bytes[DIRECTION_READ]);
         json_add_u64(o, "write_bytes", phase->bytes[DIRECTION_WRITE]);
         json_add_double(o, "iops_mean", query_rate(sum(phase->ios), phase->elapsed_ns));
+        if (phase->latency_mean_ns > 0)
+                json_add_u64(o, "latency_mean_ns", phase->latency_mean_ns);
+        else
+                json_add_null(o, "latency_mean_ns");
         query_add_percentile(o, "latency_p50_ns", phase->latency, 0.5);
         query_add_percentile(o, "latency_p99_ns", phase->latency, 0.99);
         query_add_percentile(o, "latency_p999_ns", phase->latency, 0.999);
@@ -208,6 +217,13 @@ static void print_run(const StoreRun *run) {
         print_drive(run);
 }
 
+/* Of a phase of which no more of its latency is known. */
+static const char *format_lone_mean(const StorePhase *phase, char *buf) {
+        if (phase->latency || phase->latency_mean_ns == 0)
+                return NULL;
+        return output_format_latency(phase->latency_mean_ns, buf);
+}
+
 static const char *format_percentile(const StorePhase *phase, double fraction, char *buf) {
         uint64_t ns;
 
@@ -265,16 +281,19 @@ static const char *format_iops(const StorePhase *phase, char buf[static PAIR_MAX
 
 static int add_phase(Table *table, const StorePhase *phase) {
         char index[16], bs[PAIR_MAX], outstanding[32], elapsed[TIME_SPAN_MAX], volume[PAIR_MAX];
-        char iops[PAIR_MAX], p50[OUTPUT_LATENCY_MAX], p99[OUTPUT_LATENCY_MAX], p999[OUTPUT_LATENCY_MAX];
+        char iops[PAIR_MAX], mean[OUTPUT_LATENCY_MAX], p50[OUTPUT_LATENCY_MAX], p99[OUTPUT_LATENCY_MAX];
+        char p999[OUTPUT_LATENCY_MAX];
         char max[OUTPUT_LATENCY_MAX], errors[24];
 
         snprintf(index, sizeof(index), "%" PRIu32, phase->index);
         snprintf(outstanding, sizeof(outstanding), "%" PRIu32 "x%" PRIu32, phase->numjobs, phase->iodepth);
         snprintf(errors, sizeof(errors), "%" PRIu64, phase->errors);
         const char *cells[] = {
-                index, phase->name, rw_mode_name(phase->rw), format_bs(phase, bs), outstanding,
+                index, phase->name, rw_mode_name(phase->rw), format_bs(phase, bs),
+                phase->numjobs > 0 ? outstanding : NULL,
                 phase_state_name(phase->state), time_format_span(phase->elapsed_ns, elapsed),
-                format_moved(phase, volume), format_iops(phase, iops), format_percentile(phase, 0.5, p50),
+                format_moved(phase, volume), format_iops(phase, iops), format_lone_mean(phase, mean),
+                format_percentile(phase, 0.5, p50),
                 format_percentile(phase, 0.99, p99), format_percentile(phase, 0.999, p999), format_max(phase, max),
                 errors,
         };
@@ -286,8 +305,10 @@ static int print_phases(const Shown *shown) {
                 { "PHASE", .right = true }, { "NAME", .truncate = true }, { "RW" },
                 { "BS", .right = true, .rank = 5 }, { "JOBSxDEPTH", .right = true, .rank = 6 }, { "STATE" },
                 { "TIME", .right = true }, { "MOVED", .right = true, .rank = 3 }, { "IOPS", .right = true },
-                { "P50", .right = true, .rank = 4 }, { "P99", .right = true, .rank = 1 },
-                { "P99.9", .right = true, .rank = 7 }, { "MAX", .right = true, .rank = 2 }, { "ERRORS", .right = true },
+                { "MEAN", .right = true, .may_be_empty = true }, { "P50", .right = true, .may_be_empty = true, .rank = 4 },
+                { "P99", .right = true, .may_be_empty = true, .rank = 1 },
+                { "P99.9", .right = true, .may_be_empty = true, .rank = 7 },
+                { "MAX", .right = true, .may_be_empty = true, .rank = 2 }, { "ERRORS", .right = true },
         };
         _cleanup_(table_freep) Table *table = NULL;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/verdict.h"
+#include "job-file.h"
 #include "judge.h"
 #include "output.h"
 #include "run/status.h"
@@ -15,6 +16,7 @@
 typedef struct Judged {
         Judgement judgement;
         Verdict verdict;
+        bool by_file; /* held against --expect, and not the run's own job */
 } Judged;
 
 typedef struct JudgedRuns {
@@ -47,11 +49,15 @@ static double phase_p999_ns(const StorePhase *phase) {
 
 static int judge(Judged *judged, Store *store, const Arguments *arguments, const char *which, Error *error) {
         Judgement *j = &judged->judgement;
+        const char *expect = arguments_value(arguments, "expect");
         Expectations expectations;
 
         int r = judge_run(j, store, arguments, which, error);
-        if (r >= 0)
+        if (r >= 0 && !expect)
                 r = parse_expectations(&j->run, &expectations, error);
+        else if (r >= 0)
+                r = job_file_read_expectations(&expectations, expect, error);
+        judged->by_file = expect != NULL;
         if (r < 0)
                 return r;
 
@@ -63,6 +69,8 @@ static int judge(Judged *judged, Store *store, const Arguments *arguments, const
                 .bytes_per_io = judgement_bytes_per_io(j),
                 .fills = judgement_fills(j, (double) j->phase->bytes[j->direction]),
                 .latency_p999_ns = phase_p999_ns(j->phase),
+                .latency_is_mean = j->run.imported,
+                .errors_unknown = !j->run.errors_known,
                 .temperature_max_c = j->temperature_max_c,
         };
         for (size_t i = 0; i < j->phases.n; i++)
@@ -103,7 +111,8 @@ static int add_verdict_json(json_object *document, const Judged *judged) {
                 return -ENOMEM;
         judgement_add_json(document, j);
         json_add_string(document, "verdict", verdict_result_name(judged->verdict.result));
-        json_add_string(document, "expected_by", judged->verdict.is_default ? "default" : "job");
+        json_add_string(document, "expected_by", judged->verdict.is_default ? "default" :
+                                                 judged->by_file ? "file" : "job");
         json_add_string(document, "steady_state", steady_state_name(j->analysis->steady));
         json_add_string(document, "collapse", collapse_verdict_name(j->analysis->collapse));
         json_add(document, "reasons", reasons);
@@ -145,18 +154,30 @@ static int verdict_json(Cli *cli, const JudgedRuns *runs) {
 
 /* --- text --- */
 
+/* Vendors mean powers of 1000 and fio's suffixes powers of 1024: both are told. */
+static void format_value(ExpectUnit unit, double value, char buf[static 2 * EXPECT_VALUE_MAX]) {
+        char text[EXPECT_VALUE_MAX];
+
+        expect_format(unit, value, text);
+        if (unit == EXPECT_UNIT_BYTES_PER_S && isfinite(value))
+                snprintf(buf, 2 * EXPECT_VALUE_MAX, "%s (%.4g MiB/s)", text, value / (double) MIB);
+        else
+                snprintf(buf, 2 * EXPECT_VALUE_MAX, "%s", text);
+}
+
 static void print_reason(const VerdictReason *reason) {
         const char *result = verdict_result_name(reason->result);
-        char expected[EXPECT_VALUE_MAX], measured[EXPECT_VALUE_MAX];
+        char expected[2 * EXPECT_VALUE_MAX], measured[2 * EXPECT_VALUE_MAX];
 
         if (reason->which < 0) {
                 printf("  %-12s %s\n", result, reason->text);
                 return;
         }
         const ExpectOption *option = &expect_options[reason->which];
+        format_value(option->unit, reason->expected, expected);
+        format_value(option->unit, reason->measured, measured);
         printf("  %-12s %s: expected at %s %s, measured %s (%s)\n", result, option->name,
-               option->is_max ? "most" : "least", expect_format(option->unit, reason->expected, expected),
-               expect_format(option->unit, reason->measured, measured), reason->text);
+               option->is_max ? "most" : "least", expected, measured, reason->text);
 }
 
 static int print_verdict(const Judged *judged) {
@@ -165,9 +186,13 @@ static int print_verdict(const Judged *judged) {
         if (!title)
                 return -ENOMEM;
         printf("%s\nverdict: %s%s\n", title, verdict_result_name(judged->verdict.result),
-               judged->verdict.is_default ? ", by plateau's own standard: the job has no [expect] section" : "");
+               !judged->verdict.is_default ? "" :
+               judged->by_file ? ", by plateau's own standard: the file expects nothing"
+                               : ", by plateau's own standard: the job expects nothing ([expect])");
         for (size_t i = 0; i < judged->verdict.n_reasons; i++)
                 print_reason(&judged->verdict.reasons[i]);
+        if (!judged->judgement.run.errors_known)
+                puts("  errors are not recorded in an import: nothing is known of them");
         return 0;
 }
 
@@ -217,15 +242,16 @@ static int verdict_run(Cli *cli, const Arguments *arguments, Error *error) {
 const Verb verb_verdict = {
         .name = "verdict",
         .summary = "pass or fail, with reasons; the exit status says which",
-        .words = "RUN... [--phase P]",
-        .description = "Holds a run, or several, against the [expect] section of its job; without one, against a floor "
-                       "of a fifth of the burst and no errors. Levels are those of the steady state, never the burst. "
-                       "Exit status 0 is pass, 1 fail, 7 inconclusive, as when the run was too short to know; of "
-                       "several runs the worst.",
+        .words = "RUN... [--phase P] [--expect FILE]",
+        .description = "Holds a run, or several, against the [expect] section of its job, or of the file named; "
+                       "without one, against a floor of a fifth of the burst. No I/O may fail unless errors_max says how many. "
+                       "Levels are those of the steady state, never the burst. Exit status 0 is pass, 1 fail, 7 "
+                       "inconclusive, as when the run was too short to know; of several runs the worst.",
         .n_words_min = 1,
         .n_words_max = SIZE_MAX,
         .uses_database = true,
         .options = (const Option[]) {
+                { .name = "expect", .argument = "FILE", .help = "a job file, or one with an [expect] section only" },
                 { .name = "phase", .argument = "P", .help = "this phase: its name, or its number from 0" },
                 {},
         },

@@ -59,6 +59,9 @@ CREATE TABLE runs (
                 CHECK (length(run_tag) = 16 AND run_tag NOT GLOB '*[^0-9a-f]*'),
         seed TEXT NOT NULL                    -- of phases with randrepeat=0
                 CHECK (length(seed) = 16 AND seed NOT GLOB '*[^0-9a-f]*'),
+        imported INTEGER NOT NULL CHECK (imported IN (0, 1)), -- another tool recorded it: of latencies only means are
+                                              -- known, so every percentile is NULL, and histograms hold the means
+        errors_known INTEGER NOT NULL CHECK (errors_known IN (0, 1)), -- 0: nobody counted them
         sample_interval_ns INTEGER NOT NULL CHECK (sample_interval_ns > 0), -- as planned; durations are exact
         planned_ns INTEGER CHECK (planned_ns >= 0),       -- running time at most; NULL: cannot be told
         planned_write_bytes INTEGER CHECK (planned_write_bytes >= 0), -- at most; NULL: cannot be told
@@ -99,7 +102,8 @@ CREATE TABLE phases (
         write_bytes INTEGER NOT NULL DEFAULT 0,
         trim_bytes INTEGER NOT NULL DEFAULT 0,
         errors INTEGER NOT NULL DEFAULT 0,    -- completed with an error
-        latency_p50_ns INTEGER,               -- all directions together; NULL: nothing completed
+        latency_mean_ns INTEGER,              -- all directions together; NULL: nothing completed
+        latency_p50_ns INTEGER,               -- likewise; NULL also where only means are known
         latency_p99_ns INTEGER,
         latency_p999_ns INTEGER,
         latency_max_ns INTEGER,
@@ -127,7 +131,8 @@ CREATE TABLE samples (
         errors INTEGER NOT NULL CHECK (errors >= 0),           -- completed with an error
         in_flight INTEGER NOT NULL CHECK (in_flight >= 0),     -- submitted and not completed, at its end
         oldest_ns INTEGER NOT NULL CHECK (oldest_ns >= 0),     -- age of the oldest of them; 0 if none
-        latency_p50_ns INTEGER,               -- all directions together; NULL: nothing completed
+        latency_mean_ns INTEGER,              -- all directions together; NULL: nothing completed
+        latency_p50_ns INTEGER,               -- likewise; NULL also where only the mean is known
         latency_p99_ns INTEGER,
         latency_max_ns INTEGER,
         cpu_percent REAL,                     -- of all the host's cores together; NULL: unknown
@@ -175,7 +180,7 @@ CREATE TABLE errors (
 
 CREATE VIEW run_summary AS
 SELECT r.run, r.name, r.label, r.state,
-       r.device_path, r.model, r.serial, r.wwn, r.firmware, r.size_bytes, r.host,
+       r.device_path, r.model, r.serial, r.wwn, r.firmware, r.size_bytes, r.host, r.imported, r.errors_known,
        strftime('%Y-%m-%dT%H:%M:%fZ', r.created_at_ns / 1e9, 'unixepoch') AS created_at,
        strftime('%Y-%m-%dT%H:%M:%fZ', r.started_at_ns / 1e9, 'unixepoch') AS started_at,
        strftime('%Y-%m-%dT%H:%M:%fZ', r.finished_at_ns / 1e9, 'unixepoch') AS finished_at,
@@ -199,7 +204,7 @@ SELECT run, phase, name, action, rw, read_percent,
        read_ios / (elapsed_ns / 1e9) AS read_iops_mean,
        write_ios / (elapsed_ns / 1e9) AS write_iops_mean,
        trim_ios / (elapsed_ns / 1e9) AS trim_iops_mean,
-       latency_p50_ns, latency_p99_ns, latency_p999_ns, latency_max_ns
+       latency_mean_ns, latency_p50_ns, latency_p99_ns, latency_p999_ns, latency_max_ns
 FROM phases;
 
 CREATE VIEW sample_rates AS
@@ -213,7 +218,7 @@ SELECT run, seq, phase,
        read_bytes / (duration_ns / 1e9) AS read_bytes_per_s,
        write_bytes / (duration_ns / 1e9) AS write_bytes_per_s,
        trim_bytes / (duration_ns / 1e9) AS trim_bytes_per_s,
-       errors, in_flight, oldest_ns, latency_p50_ns, latency_p99_ns, latency_max_ns, cpu_percent, temperature_c
+       errors, in_flight, oldest_ns, latency_mean_ns, latency_p50_ns, latency_p99_ns, latency_max_ns, cpu_percent, temperature_c
 FROM samples;
 
 CREATE VIEW event_log AS

@@ -50,7 +50,7 @@ static void page_free(Page *page) {
         "s.seq, s.phase, s.at_ns, s.elapsed_ns, s.duration_ns, s.read_ios, s.write_ios, s.trim_ios,"         \
         " s.read_bytes, s.write_bytes, s.trim_bytes, s.errors, s.in_flight, s.oldest_ns,"                    \
         " s.cpu_percent, s.temperature_c,"                                                                   \
-        " s.latency_p50_ns IS NOT NULL, s.latency_p50_ns, s.latency_p99_ns, s.latency_max_ns"
+        " s.latency_mean_ns, s.latency_p50_ns IS NOT NULL, s.latency_p50_ns, s.latency_p99_ns, s.latency_max_ns"
 #define SAMPLE_CONDITIONS                                                                                    \
         " WHERE s.run = ?1 AND s.seq >= ?2 AND s.elapsed_ns BETWEEN ?3 AND ?4 AND (?5 < 0 OR s.phase = ?5)"  \
         " ORDER BY s.seq LIMIT ?6"
@@ -99,6 +99,7 @@ static int page_read_row(Page *page, sqlite3_stmt *stmt, bool with_latency) {
         *row = (Row) {};
         read_scalars(&c, page->sample);
         memcpy(row->scalars, page->sample, sizeof row->scalars);
+        row->latency.mean_ns = column_u64(&c);
         row->latency.known = column_i64(&c) != 0;
         row->latency.p50_ns = column_u64(&c);
         row->latency.p99_ns = column_u64(&c);

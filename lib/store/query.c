@@ -127,7 +127,8 @@ void store_runs_free(StoreRun *runs, size_t n) {
         " r.device_path, r.model, r.serial, r.wwn, r.firmware, r.transport, r.link,"                  \
         " r.host_driver, r.scheduler, r.write_cache, r.size_bytes, r.logical_block_bytes,"            \
         " r.physical_block_bytes, r.read_ahead_kib, r.nr_requests, r.host, r.run_tag, r.seed,"        \
-        " r.sample_interval_ns, r.created_at_ns, r.started_at_ns, r.finished_at_ns,"                  \
+        " r.imported, r.errors_known, r.sample_interval_ns,"                                          \
+        " r.created_at_ns, r.started_at_ns, r.finished_at_ns,"                                        \
         " r.planned_ns IS NOT NULL, r.planned_ns, r.stop_asked_at_ns IS NOT NULL,"                   \
         " (SELECT count(*) FROM phases WHERE run = r.run),"                                           \
         " (SELECT name FROM phases WHERE run = r.run AND state <> 'pending'"                          \
@@ -202,6 +203,8 @@ static int read_run(Store *store, Columns *c, void *item, Error *error) {
                 r = read_hex64(store, c, &run->seed, error);
         if (r < 0)
                 return r;
+        run->imported = column_i64(c) != 0;
+        run->errors_known = column_i64(c) != 0;
         run->sample_interval_ns = column_u64(c);
         run->created_at_ns = column_i64(c);
         run->started_at_ns = column_i64(c);
@@ -368,7 +371,9 @@ static int read_phase(Store *store, Columns *c, void *item, Error *error) {
                 phase->state = PHASE_STOPPED;
                 phase->finished_at_ns = broken_off_at_ns;
         }
-        return read_latency(store, c, &phase->latency, error);
+        phase->latency_mean_ns = column_u64(c);
+        bool means_only = column_i64(c) != 0;
+        return means_only ? 0 : read_latency(store, c, &phase->latency, error);
 }
 
 static void clear_phase(void *item) {
@@ -390,7 +395,7 @@ int store_get_phases(Store *store, uint32_t run, StorePhase **ret, size_t *ret_n
                 " CASE WHEN state = 'running' AND NOT ?2 THEN " SQL_PHASE_BROKEN_OFF_AT_NS " END,"
                 " n_samples, first_elapsed_ns, elapsed_ns,"
                 " read_ios, write_ios, trim_ios, read_bytes, write_bytes, trim_bytes, errors,"
-                " read_latency, write_latency, trim_latency"
+                " latency_mean_ns, latency_p50_ns IS NULL, read_latency, write_latency, trim_latency"
                 " FROM phases AS p WHERE run = ?1 ORDER BY phase",
                 &stmt, error);
         if (r < 0)

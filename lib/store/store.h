@@ -74,6 +74,8 @@ typedef struct StoreNewRun {
         int64_t created_at_ns;
         const char *boot_id;
         const char *host; /* host name and kernel release: "rack7 6.1.0-28-amd64" */
+        bool imported; /* another tool recorded it: of its samples' histograms only the means are true */
+        bool errors_unknown; /* nobody counted them */
 } StoreNewRun;
 int store_insert_run(Store *store, const StoreNewRun *run, uint32_t *ret_id, Error *error);
 
@@ -130,6 +132,8 @@ typedef struct StoreRun {
         uint64_t sample_interval_ns;
         int64_t created_at_ns;
         int64_t started_at_ns, finished_at_ns; /* 0: not yet */
+        bool imported; /* another tool recorded it: of latencies only means are known */
+        bool errors_known;
         bool stop_asked; /* a user has asked for its end */
         bool has_planned_time;
         uint64_t planned_ns;
@@ -168,7 +172,8 @@ typedef struct StorePhase {
         uint64_t ios[N_DIRECTIONS];
         uint64_t bytes[N_DIRECTIONS];
         uint64_t errors;
-        Histogram *latency; /* all directions together; NULL if nothing completed */
+        uint64_t latency_mean_ns; /* all directions together; 0 if nothing completed */
+        Histogram *latency; /* likewise; NULL if nothing completed, or only means are known */
 } StorePhase;
 int store_get_phases(Store *store, uint32_t run, StorePhase **ret, size_t *ret_n, Error *error);
 void store_phases_free(StorePhase *phases, size_t n);
@@ -186,7 +191,8 @@ int store_get_errnos(Store *store, uint32_t run, EngineErrno **ret, size_t *ret_
 
 /* Latency of one sample, all directions together, as it was when the sample was written: no decoding needed. */
 typedef struct StoreLatency {
-        bool known; /* false: nothing completed, the rest is 0 */
+        uint64_t mean_ns; /* 0: nothing completed */
+        bool known; /* false: nothing completed, or only the mean is known; the rest is 0 */
         uint64_t p50_ns, p99_ns, max_ns;
 } StoreLatency;
 

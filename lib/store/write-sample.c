@@ -23,6 +23,13 @@ static void bind_percentile(Binder *b, const Histogram *h, double fraction) {
         bind_u64_if(b, r >= 0, ns);
 }
 
+static void bind_mean(Binder *b, const Histogram *h) {
+        uint64_t ns = 0;
+        int r = histogram_mean(h, &ns);
+
+        bind_u64_if(b, r >= 0, ns);
+}
+
 static void bind_max(Binder *b, const Histogram *h) {
         uint64_t ns = 0;
         int r = histogram_max(h, &ns);
@@ -53,6 +60,7 @@ static int insert_row(Store *store, uint32_t run, const Sample *sample, const Hi
         bind_u64(&b, sample->errors);
         bind_u64(&b, sample->in_flight);
         bind_u64(&b, sample->oldest_ns);
+        bind_mean(&b, all);
         bind_percentile(&b, all, 0.50);
         bind_percentile(&b, all, 0.99);
         bind_max(&b, all);
@@ -141,6 +149,7 @@ static int set_totals(Store *store, uint32_t run, const Sample *sample, const Hi
         bind_directions(&b, sample->ios);
         bind_directions(&b, sample->bytes);
         bind_u64(&b, sample->errors);
+        bind_mean(&b, all);
         bind_percentile(&b, all, 0.50);
         bind_percentile(&b, all, 0.99);
         bind_percentile(&b, all, 0.999);

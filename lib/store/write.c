@@ -12,6 +12,9 @@
 #include "util/macro.h"
 #include "util/time.h"
 
+/* What another tool recorded has means only: no percentile of them is one of the I/Os. ?1 is the run. */
+#define UNLESS_IMPORTED(value) "iif((SELECT imported FROM runs WHERE run = ?1), NULL, " value ")"
+
 static const char *const write_sql[N_WRITES] = {
         [WRITE_BEGIN] = "BEGIN IMMEDIATE",
         [WRITE_COMMIT] = "COMMIT",
@@ -32,9 +35,10 @@ static const char *const write_sql[N_WRITES] = {
         [WRITE_SAMPLE] =
                 "INSERT INTO samples (run, seq, phase, at_ns, elapsed_ns, duration_ns,"
                 " read_ios, write_ios, trim_ios, read_bytes, write_bytes, trim_bytes,"
-                " errors, in_flight, oldest_ns, latency_p50_ns, latency_p99_ns, latency_max_ns,"
+                " errors, in_flight, oldest_ns, latency_mean_ns, latency_p50_ns, latency_p99_ns, latency_max_ns,"
                 " cpu_percent, temperature_c)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+                " " UNLESS_IMPORTED("?") ", " UNLESS_IMPORTED("?") ", " UNLESS_IMPORTED("?") ", ?, ?)",
         [WRITE_LATENCY] =
                 "INSERT INTO latencies (run, seq, read_latency, write_latency, trim_latency) VALUES (?, ?, ?, ?, ?)",
         [WRITE_TOTALS_GET] =
@@ -51,8 +55,10 @@ static const char *const write_sql[N_WRITES] = {
                 " write_bytes = min(write_bytes + ?9, 9223372036854775807),"
                 " trim_bytes = min(trim_bytes + ?10, 9223372036854775807),"
                 " errors = min(errors + ?11, 9223372036854775807),"
-                " latency_p50_ns = ?12, latency_p99_ns = ?13, latency_p999_ns = ?14, latency_max_ns = ?15,"
-                " read_latency = ?16, write_latency = ?17, trim_latency = ?18"
+                " latency_mean_ns = ?12,"
+                " latency_p50_ns = " UNLESS_IMPORTED("?13") ", latency_p99_ns = " UNLESS_IMPORTED("?14") ","
+                " latency_p999_ns = " UNLESS_IMPORTED("?15") ", latency_max_ns = " UNLESS_IMPORTED("?16") ","
+                " read_latency = ?17, write_latency = ?18, trim_latency = ?19"
                 " WHERE run = ?1 AND phase = ?2",
         [WRITE_EVENT] = "INSERT INTO events (run, at_ns, elapsed_ns, kind, detail) VALUES (?, ?, ?, ?, ?)",
         [WRITE_ERRNO] =
@@ -133,8 +139,9 @@ static int insert_run_row(Store *store, const StoreNewRun *run, Error *error) {
                 " device_path, device_name, disk_name, partition, namespace_id, n_namespaces, diskseq,"
                 " model, serial, wwn, firmware, size_bytes, logical_block_bytes, physical_block_bytes, rotational,"
                 " transport, link, host_driver, scheduler, write_cache, read_ahead_kib, nr_requests,"
-                " host, boot_id, run_tag, seed, sample_interval_ns, planned_ns, planned_write_bytes, created_at_ns)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
+                " host, boot_id, run_tag, seed, imported, errors_known, sample_interval_ns, planned_ns,"
+                " planned_write_bytes, created_at_ns)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
                 " ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 &stmt, error);
         if (r < 0)
@@ -155,6 +162,8 @@ static int insert_run_row(Store *store, const StoreNewRun *run, Error *error) {
         bind_text(&b, run->boot_id);
         bind_text(&b, hex64_format(run->run_tag, tag));
         bind_text(&b, hex64_format(run->seed, seed));
+        bind_u64(&b, run->imported);
+        bind_u64(&b, !run->errors_unknown);
         bind_u64(&b, run->job->sample_interval_ns);
         bind_u64_if(&b, has_time, planned_ns);
         bind_u64_if(&b, has_bytes, planned_bytes);

@@ -62,7 +62,7 @@ def test_every_query_verb_works(cli, fall):
     (phase,) = show["phases"]
     assert phase["name"] == "import" and phase["rw"] == "randwrite" and phase["state"] == "done"
     assert phase["ios"] == 35000 * 60 + 2000 * 1740 and phase["bytes"] == phase["ios"] * 2048
-    assert phase["latency_p99_ns"] == pytest.approx(8_000_000, rel=0.01)
+    assert phase["iodepth"] is phase["numjobs"] is None
     assert [e["kind"] for e in show["events"]] == ["started", "finished"]
     assert show["events"][0]["detail"] == "imported from night_iops.1.log, night_clat.1.log"
     assert show["events"][1]["elapsed_s"] == 1800
@@ -72,15 +72,35 @@ def test_every_query_verb_works(cli, fall):
     sample = document["samples"][59]
     assert sample["seq"] == 59 and sample["elapsed_s"] == 60 and sample["duration_ns"] == 10**9
     assert sample["write_ios"] == 35000 and sample["write_bytes"] == 35000 * 2048 and sample["read_ios"] == 0
-    assert sample["latency_p50_ns"] == pytest.approx(500_000, rel=0.01)
-    assert document["samples"][60]["latency_p50_ns"] == pytest.approx(8_000_000, rel=0.01)
+    assert sample["latency_mean_ns"] == pytest.approx(500_000, rel=0.01)
+    assert sample["latency_p50_ns"] is sample["latency_p99_ns"] is sample["latency_max_ns"] is None
+    assert document["samples"][60]["latency_mean_ns"] == pytest.approx(8_000_000, rel=0.01)
     assert sample["cpu_percent"] is None and sample["temperature_c"] is None
 
     analysis = cli.json("analyze", 1)
     assert analysis["collapse"]["verdict"] == "collapse" and analysis["collapse"]["at_s"] == pytest.approx(60, abs=10)
-    for verb in (["show", 1], ["samples", 1], ["plot", 1], ["plot", 1, "--metric", "latency-p50"], ["watch", 1],
+    for verb in (["show", 1], ["samples", 1], ["plot", 1], ["plot", 1, "--metric", "latency-mean"], ["watch", 1],
                  ["list"], ["analyze", 1], ["compare", 1, 1]):  # fmt: skip
         assert cli(*verb).out, verb
+
+
+def test_means_are_no_percentiles(cli, fall, tmp_path):
+    cli("import", *fall)
+    (phase,) = cli.json("show", 1)["phases"]
+    mean = (60 * 35000 * 500_000 + 1740 * 2000 * 8_000_000) / (60 * 35000 + 1740 * 2000)
+    assert phase["latency_mean_ns"] == pytest.approx(mean, rel=0.01)
+    assert all(phase[f"latency_{p}_ns"] is None for p in ("p50", "p99", "p999", "max"))
+    assert "MEAN" in cli("show", 1).out
+    for row in cli.json("samples", 1, "--every", "10m")["samples"]:
+        assert row["latency_p50_ns"] is row["latency_max_ns"] is None and row["latency_mean_ns"] > 0
+    run = cli.json("compare", 1, 1)["runs"][0]
+    assert run["burst_latency_p50_ns"] is run["steady_latency_p999_ns"] is None
+    expect = tmp_path / "expect.fio"
+    expect.write_text("[expect]\nlatency_p999_max=1s\nerrors_max=0\n")
+    reasons = cli.json("verdict", 1, "--expect", expect, check=7)["reasons"]
+    assert {r["criterion"]: r["result"] for r in reasons} == {"latency_p999_max": "inconclusive",
+                                                              "errors_max": "inconclusive"}  # fmt: skip
+    assert all("import" in r["reason"] for r in reasons)
 
 
 def test_options(cli, recording):

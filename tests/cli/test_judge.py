@@ -286,7 +286,23 @@ def test_verdict_without_expectations(drives):
     severe = drives.json("verdict", 1, check=1)
     assert severe["verdict"] == "fail" and severe["expected_by"] == "default" and severe["collapse"] == "severe"
     assert drives.json("verdict", 2)["verdict"] == "pass"
-    assert "no [expect] section" in drives("verdict", "2").out
+    assert "the job expects nothing" in drives("verdict", "2").out
+
+
+def test_a_run_is_held_against_any_claim(drives, tmp_path):
+    claim = tmp_path / "claim.fio"
+    claim.write_text("[expect]\nclaimed_iops=7900\nclaimed_bandwidth=30m\n")
+    document = drives.json("verdict", 2, "--expect", claim)
+    assert document["verdict"] == "pass" and document["expected_by"] == "file"
+    assert list(reasons(document)) == ["claimed_iops", "claimed_bandwidth", "errors_max"]
+    text = drives("verdict", "2", "--expect", claim).out
+    assert "at least 31.46 MB/s (30 MiB/s)" in text
+    claim.write_text("[global]\nbs=4k\n[burn]\nrw=randwrite\n[expect]\nclaimed_iops=60k\n")
+    assert drives.json("verdict", 2, "--expect", claim, check=1)["verdict"] == "fail"
+    claim.write_text("[expect]\nclaimed_iopses=60k\n")
+    assert "claim.fio:2" in drives("verdict", "2", "--expect", claim, check=2).err
+    claim.write_text("[expect]\n")
+    assert "the file expects nothing" in drives("verdict", "2", "--expect", claim).out
 
 
 def test_verdict_of_several_is_the_worst(database, script):
