@@ -24,6 +24,7 @@
 
 #define GATHER_NS (250 * NSEC_PER_MSEC)
 #define RETRY_NS NSEC_PER_SEC
+#define HANG_NS (3 * NSEC_PER_SEC) /* then the disk is said not to answer */
 #define ANSWER_NS (10 * NSEC_PER_SEC)  /* for new runs */
 #define WRITTEN_NS (2 * NSEC_PER_SEC)  /* for database_when_written() */
 #define GRACE_NS (500 * NSEC_PER_MSEC) /* for a thread that is not stuck to come to its end */
@@ -63,6 +64,7 @@ struct Database {
 
         sd_event_source *wakeup;
         sd_event_source *timer;
+        sd_event_source *look; /* once a second: does the thread still answer? */
         int wakeup_fd;
         DatabaseStatusHandler status_handler;
         void *userdata;
@@ -78,6 +80,7 @@ struct Database {
         uint64_t gather_until_ns; /* the queue is not empty: when it is written */
         uint64_t retry_at_ns;
         uint64_t stop_at_ns;     /* 0: not stopping */
+        uint64_t busy_since_ns;  /* monotonic: the thread is in the store; 0: it is not */
         bool ended;
         DatabaseStatus status;
 };
@@ -93,6 +96,17 @@ static void database_set_error(Database *database, int r, const char *message) {
         database->status.error = r;
         snprintf(database->status.message, sizeof(database->status.message), "%s", message);
         database_wake_loop(database);
+}
+
+/* Around every call of the store: whoever asks for the status meanwhile can tell how long it has taken. */
+static void database_leave_lock(Database *database) {
+        database->busy_since_ns = time_monotonic_ns();
+        pthread_mutex_unlock(&database->lock);
+}
+
+static void database_take_lock(Database *database) {
+        pthread_mutex_lock(&database->lock);
+        database->busy_since_ns = 0;
 }
 
 /* Whether trying again later may help: the place is at fault, not what is to be written. */
@@ -145,9 +159,9 @@ static void database_write_changes(Database *database) {
         size_t n;
         Change *first = queue_pin(&database->queue, BATCH_BYTES, &n);
 
-        pthread_mutex_unlock(&database->lock);
+        database_leave_lock(database);
         int r = database_write_batch(database, first, n, &culprit, &error);
-        pthread_mutex_lock(&database->lock);
+        database_take_lock(database);
 
         if (r >= 0) {
                 queue_settle(&database->queue);
@@ -196,9 +210,9 @@ static void database_refuse_runs(Database *database, const Request *request) {
 static void database_answer(Database *database, Request *request) {
         request->state = REQUEST_TAKEN;
 
-        pthread_mutex_unlock(&database->lock);
+        database_leave_lock(database);
         int r = database_insert(database, request->runs, request->n, request->ids, &request->error);
-        pthread_mutex_lock(&database->lock);
+        database_take_lock(database);
 
         if (r < 0 && request->error.kind == ERROR_NONE)
                 error_set(&request->error, ERROR_UNREACHABLE, -r, "the database cannot be written: %s", strerror(-r));
@@ -267,9 +281,9 @@ static void *database_thread(void *userdata) {
                         database_wait(database, write_at);
         }
         if (!database->queue.first) {
-                pthread_mutex_unlock(&database->lock);
+                database_leave_lock(database);
                 store_checkpoint(database->store);
-                pthread_mutex_lock(&database->lock);
+                database_take_lock(database);
         }
         database->ended = true;
         pthread_cond_broadcast(&database->end);
@@ -393,6 +407,13 @@ static int on_wakeup(sd_event_source *source, int fd, uint32_t revents, void *us
         return 0;
 }
 
+static int on_look(sd_event_source *source, uint64_t usec, void *userdata) {
+        database_tell_status(userdata);
+
+        int r = sd_event_source_set_time_relative(source, USEC_PER_SEC);
+        return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
 static int on_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         database_deliver(userdata);
         return 0;
@@ -505,6 +526,12 @@ int database_set_errno(Database *database, uint32_t run, const EngineErrno *errn
 void database_status(Database *database, DatabaseStatus *ret) {
         pthread_mutex_lock(&database->lock);
         *ret = database->status;
+        uint64_t now = time_monotonic_ns();
+        if (ret->error == 0 && database->busy_since_ns > 0 && now - database->busy_since_ns >= HANG_NS) {
+                ret->error = -ETIMEDOUT;
+                snprintf(ret->message, sizeof(ret->message), "no answer from its disk for %" PRIu64 " s",
+                         (now - database->busy_since_ns) / NSEC_PER_SEC);
+        }
         ret->n_waiting = database->queue.n_changes;
         ret->bytes_waiting = database->queue.bytes;
         ret->n_dropped = database->queue.n_dropped;
@@ -547,6 +574,9 @@ static int database_attach(Database *database, sd_event *event) {
         if (r < 0)
                 return r;
 
+        r = sd_event_add_time_relative(event, &database->look, CLOCK_MONOTONIC, USEC_PER_SEC, 0, on_look, database);
+        if (r < 0)
+                return r;
         r = sd_event_add_time(event, &database->timer, CLOCK_MONOTONIC, 0, 1, on_timer, database);
         if (r < 0)
                 return r;
@@ -629,6 +659,7 @@ int database_shutdown(Database *database, uint64_t timeout_ns) {
 Database *database_free(Database *database) {
         database->wakeup = sd_event_source_disable_unref(database->wakeup);
         database->timer = sd_event_source_disable_unref(database->timer);
+        database->look = sd_event_source_disable_unref(database->look);
 
         /* A thread that hangs in the file system still uses all of this: it goes with the process. */
         if (database->has_thread && database_shutdown(database, 0) < 0 && database->has_thread)

@@ -23,7 +23,7 @@ typedef struct Database Database;
 #define DATABASE_WAITING_BYTES_MAX (64U * 1024U * 1024U)
 
 typedef struct DatabaseStatus {
-        int error;           /* 0: all is written; else the negative errno of the last try */
+        int error;           /* 0: all is written; else the negative errno of the last try, -ETIMEDOUT if it hangs */
         char message[256];   /* for a person */
         uint64_t n_waiting;  /* changes */
         uint64_t bytes_waiting;
