@@ -21,6 +21,7 @@ typedef struct Watch {
         Live live;
         Store *store;
         StoreRun run;
+        QueryPhases phases; /* for their names, which never change */
         RunState shown_state;
         bool shown;
         uint64_t next_seq; /* of the first sample not seen yet */
@@ -33,6 +34,7 @@ typedef struct Watch {
 static void watch_free(Watch *watch) {
         store_closep(&watch->store);
         store_run_clear(&watch->run);
+        query_phases_clear(&watch->phases);
         free(watch);
 }
 DEFINE_CLEANUP(Watch *, watch_free)
@@ -71,15 +73,16 @@ static int refresh(Watch *watch, Error *error) {
         return news;
 }
 
-/* With the figures of the newest sample, while they say how the run goes. */
+/* With the phase and the figures of the newest sample, while they say how the run goes. */
 static LiveStatus watch_status(const Watch *watch) {
         const Sample *s = &watch->sample;
+        bool has_phase = watch->has_sample && s->phase < watch->phases.n;
         LiveStatus status = {
                 .run = watch->run.id,
                 .state = run_state_name(watch->run.state),
                 .device = watch->run.device_path,
-                .phase = watch->run.phase_name,
-                .phase_index = watch->has_sample ? s->phase : 0,
+                .phase = has_phase ? watch->phases.items[s->phase].name : watch->run.phase_name,
+                .phase_index = has_phase ? s->phase : 0,
                 .n_phases = watch->run.n_phases,
                 .elapsed_ns = watch->run.elapsed_ns,
                 .planned_ns = watch->run.has_planned_time ? watch->run.planned_ns : 0,
@@ -155,6 +158,8 @@ static int watch_run(Cli *cli, const Arguments *arguments, Error *error) {
 
         int r = query_open_run(cli, arguments->n_words > 0 ? arguments->words[0] : NULL, &watch->store, &watch->run.id,
                                error);
+        if (r >= 0)
+                r = store_get_phases(watch->store, watch->run.id, &watch->phases.items, &watch->phases.n, error);
         if (r < 0)
                 return r;
         interrupt_fd = live_interrupt_fd();

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: MIT
 """start, pause, resume and stop against the real service, on loop devices of our own."""
 
+import contextlib
 import json
 import os
 import pty
 import re
+import select
 import signal
+import socket
 import subprocess
 import termios
+import threading
+import time
 
 import harness
 import needs
@@ -122,13 +127,27 @@ def test_a_bare_name_of_a_device(cli, short):
         assert "did you mean /dev/null?" in cli(*args, check=6).err
 
 
-def test_a_bus_that_does_not_answer_is_told_alike(cli, short):
-    cli.environment["DBUS_SYSTEM_BUS_ADDRESS"] = "unix:path=/nonexistent/bus"
-    cli.environment["PLATEAU_BUS"] = "system"
-    start = cli("start", short, "--device", "/dev/null", "--confirm", "x", check=5).err
-    assert "plateaud cannot be reached on the system bus: No such file" in start
-    for verb in ("pause", "resume", "stop"):
-        assert cli(verb, "1", check=5).err == start
+def test_a_bus_that_turns_everybody_away_is_told_alike(cli, short, tmp_path):
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "bus"))
+        listener.listen()
+
+        def turn_away():
+            with contextlib.suppress(OSError):
+                while True:
+                    with listener.accept()[0] as client:
+                        client.recv(4096)
+                        client.sendall(b"REJECTED EXTERNAL\r\n")
+
+        thread = threading.Thread(target=turn_away)
+        thread.start()
+        cli.environment |= {"DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={tmp_path}/bus", "PLATEAU_BUS": "system"}
+        errors = {cli(verb, "1", check=5).err for verb in ("pause", "resume", "stop")}
+        errors.add(cli("start", short, "--device", "/dev/null", "--confirm", "x", check=5).err)
+        listener.shutdown(socket.SHUT_RDWR)
+        thread.join()
+    (error,) = errors
+    assert "plateaud cannot be reached on the system bus: " in error
 
 
 @pytest.mark.parametrize("args", [["pause", "1"], ["resume", "last"], ["stop", "1"]])
@@ -264,7 +283,10 @@ class Terminal:
         self.seen = ""
 
     def read_until(self, text):
+        deadline = time.monotonic() + 30 * harness.PATIENCE
         while text not in self.seen:
+            left = max(0, deadline - time.monotonic())
+            assert select.select([self.fd], [], [], left)[0], f"{text!r} is not in {self.seen!r}"
             try:
                 data = os.read(self.fd, 4096)
             except OSError:  # the other side is closed
@@ -313,11 +335,13 @@ def test_a_terminal_is_not_asked_for_what_will_be_refused(service, loop, short):
     carries, used = loop(), loop()
     subprocess.run(["mkswap", "-q", carries.path], check=True)
     terminal = Terminal(service.cli, "start", short, "--device", carries.path)
+    assert "Type" not in terminal.read_until("plateau: ")
     assert terminal.end() == 3
     assert "--erase-existing" in terminal.seen and "Type" not in terminal.seen
 
     with open(used.path, "rb"):
         terminal = Terminal(service.cli, "start", short, "--device", used.path)
+        assert "Type" not in terminal.read_until("plateau: ")
         assert terminal.end() == 3
     assert f"process {os.getpid()}" in terminal.seen and "Type" not in terminal.seen
 
@@ -330,12 +354,16 @@ def test_each_of_several_runs_has_a_line_of_the_terminal(service, loop, job):
     runs = [run_on(service, device) for device in (a, b)]
     for run, device in zip(runs, (a, b), strict=True):
         terminal.read_until(f"run {run} running on {device.name}, second (2 of 2), ")
+    narrow = Terminal(service.cli, "watch", runs[0], columns=56)
+    narrow.read_until("running, second (2 of 2), ")
     for run in runs:
         service.cli("stop", run)
+    assert narrow.end() == 0 and "second (1 of 2)" not in narrow.seen
+    assert "…" not in narrow.seen and "..." not in narrow.seen
     assert terminal.end() == 1
     lines = re.split(r"[\r\n]+", re.sub("\x1b\\[[KA]", "", terminal.seen))
     shown = [line for line in lines if " running on " in line]
-    assert shown and max(map(len, shown)) < 60
+    assert shown and max(map(len, shown)) < 60 and "…" not in "".join(shown) and "..." not in "".join(shown)
 
 
 def test_another_answer_starts_nothing(service, loop, short):

@@ -57,7 +57,7 @@ def test_list_without_labels_has_no_column_for_them(database, script):
 
 def test_list_bounds_a_label(database, script):
     cli = database.write(script().run(label="x" * 200))
-    assert "x" * 39 + "… " in cli("list", env={"LC_ALL": "C.UTF-8", "COLUMNS": "200"}).out
+    assert "x" * 39 + "… " in cli("list", env={"LC_ALL": "C.UTF-8", "COLUMNS": "400"}).out
     assert cli.json("list")["runs"][0]["label"] == "x" * 200
 
 
