@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/noise.h"
 #include "analysis/outlier.h"
 #include "judge.h"
 #include "output.h"
@@ -38,6 +39,7 @@ typedef struct Compared {
         double cliff_bytes; /* moved in the phase before the fall; NaN: no fall */
         Percentiles burst, steady;
         bool is_outlier[N_TRAITS];
+        double usual[N_TRAITS]; /* the median of the group, where it is an outlier */
 } Compared;
 
 typedef struct ComparedRuns {
@@ -146,7 +148,17 @@ static double trait_of(const Compared *c, Trait trait) {
 static bool are_alike(const Compared *a, const Compared *b) {
         const char *x = a->judgement.run.model, *y = b->judgement.run.model;
 
-        return x && y ? strcmp(x, y) == 0 : x == y;
+        return x && y ? strcmp(x, y) == 0 : x == y; /* of unknown models, all that are named together */
+}
+
+/* Of what is no NaN; NaN if all is. Reorders the values. */
+static double median_of_known(double *values, size_t n) {
+        size_t n_known = 0;
+
+        for (size_t i = 0; i < n; i++)
+                if (!isnan(values[i]))
+                        values[n_known++] = values[i];
+        return n_known > 0 ? median_inplace(values, n_known) : NAN;
 }
 
 /* Of all runs on drives of the same model (or of none) as run `first`, by one trait. */
@@ -165,9 +177,14 @@ static int mark_group(ComparedRuns *runs, size_t first, Trait trait) {
                 }
 
         int r = outliers_mark(values, n, marks);
-        for (size_t i = 0; r >= 0 && i < n; i++)
+        if (r < 0)
+                return r;
+        double usual = median_of_known(values, n);
+        for (size_t i = 0; i < n; i++) {
                 runs->items[members[i]].is_outlier[trait] = marks[i];
-        return r;
+                runs->items[members[i]].usual[trait] = usual;
+        }
+        return 0;
 }
 
 static int mark_outliers(ComparedRuns *runs) {
@@ -217,6 +234,7 @@ static json_object *compared_json(const Compared *c, const Compared *first) {
         json_add_string(o, "serial", c->judgement.run.serial);
         json_add_double(o, "burst_iops", a->burst_iops);
         json_add_double(o, "steady_iops", a->steady_iops);
+        json_add_double(o, "steady_bytes_per_s", a->steady_iops * judgement_bytes_per_io(&c->judgement));
         json_add_string(o, "steady_state", steady_state_name(a->steady));
         json_add_double(o, "ratio", a->collapse_ratio);
         json_add_string(o, "collapse", collapse_verdict_name(a->collapse));
@@ -269,12 +287,14 @@ static int add_levels(Table *table, const Compared *c, const Compared *first) {
         double kept = 100 * a->collapse_ratio, fills = judgement_fills(&c->judgement, c->cliff_bytes);
         double to_first = ratio(a->steady_iops, first->judgement.analysis->steady_iops);
         char run[16], burst[TEXT_SIZE_MAX], steady[TEXT_SIZE_MAX], percent[32], cliff[TIME_SPAN_MAX] = "";
-        char volume[TEXT_SIZE_MAX] = "", times[32], against[32];
+        char volume[TEXT_SIZE_MAX] = "", times[32], against[32], bandwidth[32];
+        double mb_per_s = a->steady_iops * judgement_bytes_per_io(&c->judgement) / 1e6;
         bool fell = !isnan(a->collapse_at_s);
 
         snprintf(run, sizeof(run), "%" PRIu32, c->judgement.run.id);
         snprintf(percent, sizeof(percent), "%.3g %%", kept);
         snprintf(times, sizeof(times), "%.2f", fills);
+        snprintf(bandwidth, sizeof(bandwidth), mb_per_s < 1000 ? "%.3g" : "%.0f", mb_per_s);
         snprintf(against, sizeof(against), "%.3g", to_first);
         if (fell) {
                 time_format_span((uint64_t) (a->collapse_at_s * (double) NSEC_PER_SEC), cliff);
@@ -282,6 +302,7 @@ static int add_levels(Table *table, const Compared *c, const Compared *first) {
         }
         const char *cells[] = {
                 run, text_format_count(a->burst_iops, burst), text_format_count(a->steady_iops, steady),
+                isnan(mb_per_s) ? NULL : bandwidth,
                 steady_state_name(a->steady), isnan(kept) ? NULL : percent, collapse_verdict_name(a->collapse),
                 fell ? cliff : NULL, fell ? volume : NULL, isnan(fills) ? NULL : times,
                 isnan(to_first) ? NULL : against,
@@ -291,9 +312,11 @@ static int add_levels(Table *table, const Compared *c, const Compared *first) {
 
 static int print_levels(const ComparedRuns *runs) {
         static const TableColumn columns[] = {
-                { "RUN", .right = true }, { "BURST", .right = true }, { "END", .right = true }, { "STATE" },
-                { "KEPT", .right = true }, { "VERDICT" }, { "FELL AFTER", .right = true }, { "MOVED", .right = true },
-                { "FILLS", .right = true }, { "TO FIRST", .right = true },
+                { "RUN", .right = true }, { "BURST", .right = true }, { "LEVEL", .right = true },
+                { "MB/S", .right = true, .may_be_empty = true, .rank = 2 }, { "STATE" },
+                { "KEPT", .right = true }, { "VERDICT" }, { "FELL AT", .right = true, .may_be_empty = true },
+                { "MOVED", .right = true, .may_be_empty = true }, { "FILLS", .right = true, .may_be_empty = true },
+                { "TO FIRST", .right = true },
         };
         _cleanup_(table_freep) Table *table = NULL;
 
@@ -324,19 +347,63 @@ static int print_latencies(const ComparedRuns *runs) {
                 { "P99.9", .right = true },
         };
         _cleanup_(table_freep) Table *table = NULL;
+        bool any = false;
 
+        for (size_t i = 0; i < runs->n; i++)
+                any |= runs->items[i].burst.known || runs->items[i].steady.known;
+        if (!any)
+                return 0;
+        putchar('\n');
         int r = table_new(&table, columns, ELEMENTSOF(columns));
         for (size_t i = 0; r >= 0 && i < runs->n; i++)
                 r = add_latencies(table, &runs->items[i]);
         return r < 0 ? r : output_table(table);
 }
 
+/* "12.1k IOPS", "45 %", "3.2 ms" */
+static const char *format_trait(Trait trait, double value, char buf[static TEXT_SIZE_MAX]) {
+        char text[TEXT_SIZE_MAX];
+
+        switch (trait) {
+        case TRAIT_RATIO:
+                snprintf(buf, TEXT_SIZE_MAX, "%.3g %%", 100 * value);
+                break;
+        case TRAIT_STEADY_P99:
+                output_format_latency((uint64_t) value, buf);
+                break;
+        default:
+                snprintf(buf, TEXT_SIZE_MAX, "%.10s IOPS", text_format_count(value, text));
+                break;
+        }
+        return buf;
+}
+
+static void print_outlier(const Compared *c, Trait trait) {
+        static const char *const names[N_TRAITS] = {
+                [TRAIT_BURST_IOPS] = "its burst",
+                [TRAIT_STEADY_IOPS] = "its end level",
+                [TRAIT_RATIO] = "what it kept",
+                [TRAIT_STEADY_P99] = "its 99th percentile of latency at the end",
+        };
+        double value = trait_of(c, trait);
+        char is[TEXT_SIZE_MAX], usual[TEXT_SIZE_MAX];
+
+        printf("run %" PRIu32 " is not like the others of %s: %s is %s, %s than the usual %s\n", c->judgement.run.id,
+               c->judgement.run.model ? "its model" : "these runs", names[trait], format_trait(trait, value, is),
+               value < c->usual[trait] ? "lower" : "higher", format_trait(trait, c->usual[trait], usual));
+}
+
 static void print_outliers(const ComparedRuns *runs) {
+        bool any = false;
+
         for (size_t i = 0; i < runs->n; i++)
                 for (Trait trait = 0; trait < N_TRAITS; trait++)
-                        if (runs->items[i].is_outlier[trait])
-                                printf("run %" PRIu32 " is not like the others of its model: %s\n",
-                                       runs->items[i].judgement.run.id, trait_names[trait]);
+                        if (runs->items[i].is_outlier[trait]) {
+                                if (!any)
+                                        putchar('\n');
+                                any = true;
+                                print_outlier(&runs->items[i], trait);
+                        }
 }
 
 static int compare_text(const ComparedRuns *runs) {
@@ -347,11 +414,9 @@ static int compare_text(const ComparedRuns *runs) {
         r = print_levels(runs);
         if (r < 0)
                 return r;
-        putchar('\n');
         r = print_latencies(runs);
         if (r < 0)
                 return r;
-        putchar('\n');
         print_outliers(runs);
         return 0;
 }

@@ -91,6 +91,10 @@ static int export_fio(Cli *cli, const Export *export, const char *prefix, int on
         _cleanup_(log_files_done) LogFiles files = {};
         FILE *logs[N_FIO_LOGS] = {};
 
+        if (export->query.phase < 0 && export->phases.n > 1)
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "fio's logs know of no phases, and run %" PRIu32 " has %zu: choose one with --phase",
+                                 export->run.id, export->phases.n);
         if (!prefix && only < 0)
                 return error_set(error, ERROR_USAGE, EINVAL,
                                  "fio's logs are a file for each kind: name them with -o PREFIX, or choose one with "
@@ -143,7 +147,7 @@ static void export_done(Export *export) {
 
 static int export_run(Cli *cli, const Arguments *arguments, Error *error) {
         _cleanup_(export_done) Export export = {};
-        const char *format = arguments_value(arguments, "format") ?: "csv";
+        const char *format = arguments_value(arguments, "format") ?: cli->json ? "json" : "csv";
         const char *output = arguments_value(arguments, "output");
         int kind;
 
@@ -170,10 +174,10 @@ const Verb verb_export = {
         .name = "export",
         .summary = "the samples of a run for other programs",
         .words = "RUN [--format csv|json|fio] [-o FILE|PREFIX] [--phase P] [--kind iops|bw|lat]",
-        .description = "Writes all samples of a run, as CSV (the default), as the JSON of 'samples', or as fio's "
-                       "interval logs PREFIX_iops.1.log, PREFIX_bw.1.log and PREFIX_clat.1.log. 'import' reads CSV and "
-                       "logs back to the same numbers. Goes to standard output unless -o names a file, which must not "
-                       "exist yet.",
+        .description = "Writes all samples of a run, as CSV (the default), as the JSON of 'samples' (also with "
+                       "--json), or as fio's interval logs PREFIX_iops.1.log, PREFIX_bw.1.log and PREFIX_clat.1.log, of one "
+                       "phase. 'import' reads CSV and logs of a phase back to the same numbers. Goes to standard "
+                       "output unless -o names a file, which must not exist yet.",
         .n_words_min = 1,
         .n_words_max = 1,
         .uses_database = true,

@@ -339,9 +339,9 @@ const Verb verb_plot = {
         .words = "RUN... [--metric M] [--phase P] [--from S] [--to S] [--log]",
         .description = "Draws a metric over running time: iops (default), write-iops, read-iops, bandwidth, "
                        "write-bandwidth, read-bandwidth, latency-mean, latency-p50, latency-p99, latency-max, errors, "
-                       "in-flight, cpu, temperature. Each column shows the lowest and the highest sample in it, so that "
-                       "a dip of one second in ten hours is to be seen. Without --phase the whole run is shown, with the "
-                       "phases marked.",
+                       "in-flight, cpu, temperature. Each column shows the lowest and the highest sample in it, so "
+                       "that a dip of one second in ten hours is to be seen. Without --phase the whole run is shown, "
+                       "with the phases marked.",
         .n_words_min = 1,
         .n_words_max = SIZE_MAX,
         .uses_database = true,

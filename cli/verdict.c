@@ -245,8 +245,8 @@ const Verb verb_verdict = {
         .words = "RUN... [--phase P] [--expect FILE]",
         .description = "Holds a run, or several, against the [expect] section of its job, or of the file named; "
                        "without one, against a floor of a fifth of the burst. No I/O may fail unless errors_max says "
-                       "how many. Levels are those of the steady state, never the burst. Exit status 0 is pass, 1 fail, 7 "
-                       "inconclusive, as when the run was too short to know; of several runs the worst.",
+                       "how many. Levels are those of the steady state, never the burst. Exit status 0 is pass, 1 "
+                       "fail, 7 inconclusive, as when the run was too short to know; of several runs the worst.",
         .n_words_min = 1,
         .n_words_max = SIZE_MAX,
         .uses_database = true,

@@ -3,6 +3,7 @@
 /* The text of recordings: lines cut into fields, and what the fields of fio's logs and of CSV mean. */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -328,7 +329,9 @@ static const struct {
 static const char *const csv_directions[N_DIRECTIONS] = { "read", "write", "trim" };
 
 typedef struct CsvReader {
-        size_t time, duration; /* columns; SIZE_MAX: none */
+        size_t time, duration, phase; /* columns; SIZE_MAX: none */
+        bool has_phase;
+        uint64_t first_phase; /* if has_phase: of the first row */
         size_t n_columns;
         bool any;
         size_t columns[N_DIRECTIONS * N_QUANTITIES]; /* of the tracks; SIZE_MAX: none */
@@ -357,6 +360,8 @@ static void csv_column(CsvReader *reader, size_t column, const char *field) {
                 reader->time = column;
         else if (strcasecmp(field, "duration_s") == 0)
                 reader->duration = column;
+        else if (strcasecmp(field, "phase") == 0)
+                reader->phase = column;
         for (Direction d = 0; d < N_DIRECTIONS; d++) {
                 size_t length = strlen(csv_directions[d]);
                 if (strncasecmp(field, csv_directions[d], length) != 0)
@@ -368,7 +373,7 @@ static void csv_column(CsvReader *reader, size_t column, const char *field) {
 }
 
 static int csv_header(CsvReader *reader, const Lines *l, Error *error) {
-        reader->time = reader->duration = SIZE_MAX;
+        reader->time = reader->duration = reader->phase = SIZE_MAX;
         for (size_t i = 0; i < ELEMENTSOF(reader->columns); i++)
                 reader->columns[i] = SIZE_MAX;
         reader->n_columns = l->n_fields;
@@ -396,6 +401,24 @@ static int csv_value(CsvReader *reader, const Lines *l, size_t i, TrackRow row, 
         return add_in_order(&reader->tracks[i], l, row, "the time does not go on from the row before", error);
 }
 
+/* A recording is of one phase: of several no one could say what was judged. */
+static int csv_phase(CsvReader *reader, const Lines *l, Error *error) {
+        uint64_t phase;
+
+        if (reader->phase == SIZE_MAX)
+                return 0;
+        int r = field_integer(l, reader->phase, UINT32_MAX, "the phase", &phase, error);
+        if (r < 0)
+                return r;
+        if (reader->has_phase && phase != reader->first_phase)
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s:%u: phase %" PRIu64 " begins after phase %" PRIu64 ": import one phase at a time "
+                                 "(plateau export --phase)", l->name, l->number, phase, reader->first_phase);
+        reader->has_phase = true;
+        reader->first_phase = phase;
+        return 0;
+}
+
 static int csv_line(CsvReader *reader, const Lines *l, Error *error) {
         TrackRow row = { .from_ns = FROM_UNKNOWN };
         double end_s = 0, length_s = 0;
@@ -404,7 +427,9 @@ static int csv_line(CsvReader *reader, const Lines *l, Error *error) {
                 return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: %zu columns, but the header has %zu%s", l->name,
                                  l->number, l->n_fields, reader->n_columns,
                                  l->decimal_commas ? "; decimal commas are not read, write 1.5 for 1,5" : "");
-        int r = field_number(l, reader->time, TIME_MAX_S, "the time", &end_s, error);
+        int r = csv_phase(reader, l, error);
+        if (r >= 0)
+                r = field_number(l, reader->time, TIME_MAX_S, "the time", &end_s, error);
         if (r >= 0 && reader->duration != SIZE_MAX)
                 r = field_number(l, reader->duration, TIME_MAX_S, "the duration", &length_s, error);
         if (r < 0)

@@ -55,7 +55,7 @@ DEFINE_CLEANUP(Recording *, recording_free)
  * CSV: a header line, then rows; separated by commas, semicolons, tabs or blanks; lines that start with # are comments.
  * Columns, in either case: time_s (or elapsed_s) is the end of an interval; of read, write and trim each _iops, _ios,
  * _bytes, _bytes_per_s, _latency_ns, of which counts go before rates, and a latency may be empty; duration_s, if there,
- * tells the interval's length. Others are left out.
+ * tells the interval's length; phase, if there, is the same in all rows. Others are left out.
  */
 int recording_add_fio(Recording *recording, const char *name, const char *text, size_t length, RecordingKind kind,
                       Error *error);

@@ -232,3 +232,19 @@ def test_run_without_samples(database, script, tmp_path):
     assert exported(cli, 1) == []
     assert "not one sample" in cli("export", 1, "--format", "fio", "-o", tmp_path / "x", check=8).err
     assert list(tmp_path.glob("x*")) == []
+
+
+def test_several_phases_are_not_mixed(database, script, tmp_path):
+    s = script().run(phases=("a", "b")).state("running").samples(20, phase=0).samples(20, phase=1, writes=500)
+    cli = database.write(s.state("done"))
+    assert "choose one with --phase" in cli("export", 1, "--format", "fio", "-o", tmp_path / "x", check=2).err
+    assert list(tmp_path.glob("x*")) == []
+    text = cli("export", 1).out
+    assert "phase 1 begins after phase 0" in cli("import", "-", input=text, check=2).err
+    assert cli.json("import", "-", input=cli("export", 1, "--phase", "b").out) == {"run": 2}
+    assert cli.json("show", 2)["phases"][0]["ios"] == 10000
+
+
+def test_json_is_the_format_json(database, script):
+    cli = database.write(script().run().state("running").samples(3).state("done"))
+    assert cli("export", 1, "--json").out == cli("export", 1, "--format", "json").out

@@ -220,6 +220,16 @@ START_TEST(csv_names_in_either_case) {
 }
 END_TEST
 
+START_TEST(csv_is_of_one_phase) {
+        static const char text[] = "phase,time_s,write_iops\n3,1,10\n3,2,10\n4,3,10\n";
+
+        expect_refused(recording_add_csv(recording, "a.csv", text, strlen(text), &error), "a.csv:4: phase 4 begins");
+        csv("phase,time_s,write_iops\n3,1,10\n3,2,20\n");
+        get(2);
+        expect_row(1, 2000, W, 20, 20 * 4096);
+}
+END_TEST
+
 START_TEST(csv_with_decimal_commas_is_told) {
         static const char text[] = "time_s;write_iops\n1;10,5\n";
 
@@ -601,6 +611,7 @@ static Suite *make_suite(void) {
         tcase_add_test(fio_case, latencies_alone_are_no_run);
         tcase_add_test(fio_case, what_fio_leaves_beside_is_not_needed);
         tcase_add_test(fio_case, csv_names_in_either_case);
+        tcase_add_test(fio_case, csv_is_of_one_phase);
         tcase_add_test(fio_case, csv_with_decimal_commas_is_told);
         tcase_add_test(fio_case, first_interval_may_be_partial);
         tcase_add_test(fio_case, first_interval_may_be_long);
