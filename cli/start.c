@@ -11,10 +11,9 @@
 #include "job-file.h"
 #include "output.h"
 #include "probe.h"
+#include "run/state.h"
 #include "util/macro.h"
 #include "util/text.h"
-
-#define LABEL_BYTES_MAX 256
 
 typedef struct Start {
         Job *job;
@@ -188,9 +187,9 @@ static int start_and_wait(Cli *cli, Start *start, BusClient *client, Error *erro
 
 /* Told here, and not by the database that keeps it: a label stands in a column of `list`. */
 static int check_label(const char *label, Error *error) {
-        if (label && strlen(label) > LABEL_BYTES_MAX)
+        if (label && strlen(label) > RUN_LABEL_BYTES_MAX)
                 return error_set(error, ERROR_USAGE, E2BIG, "--label: %zu bytes; expected at most %d", strlen(label),
-                                 LABEL_BYTES_MAX);
+                                 RUN_LABEL_BYTES_MAX);
         return 0;
 }
 

@@ -509,6 +509,9 @@ static int start_prepare(Start *start, const StartParameters *parameters, Error 
         if (n > N_DEVICES_MAX)
                 return error_set(error, ERROR_USAGE, E2BIG, "%zu devices at once: at most %d are possible", n,
                                  N_DEVICES_MAX);
+        if (parameters->label && strlen(parameters->label) > RUN_LABEL_BYTES_MAX)
+                return error_set(error, ERROR_USAGE, E2BIG, "the label has %zu bytes: at most %d are possible",
+                                 strlen(parameters->label), RUN_LABEL_BYTES_MAX);
 
         start->targets = calloc(n, sizeof(*start->targets));
         if (parameters->label)

@@ -218,7 +218,8 @@ SELECT run, seq, phase,
        read_bytes / (duration_ns / 1e9) AS read_bytes_per_s,
        write_bytes / (duration_ns / 1e9) AS write_bytes_per_s,
        trim_bytes / (duration_ns / 1e9) AS trim_bytes_per_s,
-       errors, in_flight, oldest_ns, latency_mean_ns, latency_p50_ns, latency_p99_ns, latency_max_ns, cpu_percent, temperature_c
+       errors, in_flight, oldest_ns, latency_mean_ns, latency_p50_ns, latency_p99_ns, latency_max_ns,
+       cpu_percent, temperature_c
 FROM samples;
 
 CREATE VIEW event_log AS

@@ -68,7 +68,7 @@ char **notices_new(const Claim *claim, const Plan *plan) {
                 return NULL;
 
         for (size_t i = 0; i < claim->signatures.n && r >= 0; i++)
-                r = notice_add(notices, &n, "will be erased from %s: %s", claim->info->path,
+                r = notice_add(notices, &n, "%s %s, which will be erased", claim->info->path,
                                claim->signatures.items[i].text);
         if (r >= 0)
                 r = queue_notice(notices, &n, claim, plan);

@@ -43,6 +43,9 @@ typedef enum EventKind {
         N_EVENT_KINDS,
 } EventKind;
 
+/* Of what a user may call a run: it stands in tables. */
+#define RUN_LABEL_BYTES_MAX 256
+
 #define STALL_NS (UINT64_C(5) * 1000 * 1000 * 1000)
 
 const char *run_state_name(RunState state);     /* "interrupted" */

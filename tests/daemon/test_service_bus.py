@@ -105,11 +105,13 @@ def test_errors_have_the_names_of_their_kind(bus):
         bus.start(LONG_JOB, "/dev/none", options=[("erase", "b", "true")])
     with pytest.raises(BusError, match="arguments of StartRuns"):
         bus.start(LONG_JOB, "/dev/none", options=[("label", "b", "true")])
+    with pytest.raises(BusError, match="at most 256"):
+        bus.start(LONG_JOB, "/dev/none", options=[("label", "s", "x" * 257)])
     with pytest.raises(BusError, match="/dev/none"):
         bus.start(LONG_JOB, "/dev/none")
 
 
-HOSTILE = ["%s%n%s%n", "'; DROP TABLE runs; --", "a\nb\x1b[31mc\td", "\u202egnirts", "é" * 200, "", '"\\"']
+HOSTILE = ["%s%n%s%n", "'; DROP TABLE runs; --", "a\nb\x1b[31mc\td", "\u202egnirts", "é" * 128, "", '"\\"']
 
 
 @pytest.mark.parametrize("text", HOSTILE)
