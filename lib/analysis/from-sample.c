@@ -61,9 +61,9 @@ const char *steady_decision_text(const SteadyWatch *watch, SteadyChange change, 
         text_format_count(decision->iops, iops);
         time_format_span((uint64_t) (decision->since_s * (double) NSEC_PER_SEC), since);
         if (change == STEADY_DECLARED)
-                snprintf(buf, STEADY_DECISION_MAX, "%s %s IOPS since %s of the phase", iops, what, since);
+                snprintf(buf, STEADY_DECISION_MAX, "while it ran: %s %s IOPS since %s of the phase", iops, what, since);
         else
-                snprintf(buf, STEADY_DECISION_MAX, "%s IOPS have left %s, where they were since %s of the phase", what,
-                         iops, since);
+                snprintf(buf, STEADY_DECISION_MAX, "while it ran: %s IOPS have left %s, where they were since %s of the phase",
+                         what, iops, since);
         return buf;
 }

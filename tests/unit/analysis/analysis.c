@@ -320,14 +320,14 @@ START_TEST(a_cycle_has_its_range_and_its_trough_is_the_floor) {
         _cleanup_(curve_done) Curve curve = curve_make(40000, NULL, 0, NULL, 3 * HOUR, 1, 1);
         for (size_t i = 0; i < curve.n; i++)
                 if (i % 600 > 450)
-                        curve.points[i].ios = 2000;
+                        curve.points[i].ios = 5000; /* no stall */
         Analysis *a = judge(&curve, 0);
         ck_assert_str_eq(steady_state_name(a->steady), "cycling");
-        assert_near(a->cycle_low_iops, 2000, 0.01);
+        assert_near(a->cycle_low_iops, 5000, 0.01);
         assert_near(a->cycle_high_iops, 40000, 0.01);
         ck_assert_double_eq(a->floor_iops, a->cycle_low_iops);
         ck_assert_double_gt(a->collapse_ratio, 0.9);
-        ck_assert_double_lt(a->floor_ratio, 0.1);
+        ck_assert_double_lt(a->floor_ratio, 0.2);
         analysis_free(a);
 }
 END_TEST

@@ -78,11 +78,11 @@ START_TEST(a_level_is_declared_and_revoked_in_words) {
         watch_level(&watch, &seen, 0, 900, 10000);
         ck_assert_uint_eq(seen.n[STEADY_DECLARED], 1);
         ck_assert_uint_eq(seen.n[STEADY_REVOKED], 0);
-        ck_assert_str_eq(seen.text[STEADY_DECLARED], "10.0k write IOPS since 5 min 0 s of the phase");
+        ck_assert_str_eq(seen.text[STEADY_DECLARED], "while it ran: 10.0k write IOPS since 5 min 0 s of the phase");
         watch_level(&watch, &seen, 900, 1000, 2000);
         ck_assert_uint_eq(seen.n[STEADY_REVOKED], 1);
         ck_assert_str_eq(seen.text[STEADY_REVOKED],
-                         "write IOPS have left 10.0k, where they were since 5 min 0 s of the phase");
+                         "while it ran: write IOPS have left 10.0k, where they were since 5 min 0 s of the phase");
         steady_watch_end(&watch);
 }
 END_TEST
@@ -93,7 +93,7 @@ START_TEST(only_one_direction_counts) {
 
         ck_assert_int_eq(steady_watch_begin(&watch, DIRECTION_READ, 100 * MIB, NSEC_PER_SEC, BEGIN_NS), 0);
         watch_level(&watch, &seen, 0, 900, 10000);
-        ck_assert_str_eq(seen.text[STEADY_DECLARED], "5.00k read IOPS since 5 min 0 s of the phase");
+        ck_assert_str_eq(seen.text[STEADY_DECLARED], "while it ran: 5.00k read IOPS since 5 min 0 s of the phase");
         steady_watch_end(&watch);
 }
 END_TEST
