@@ -63,7 +63,8 @@ const char *steady_decision_text(const SteadyWatch *watch, SteadyChange change, 
         if (change == STEADY_DECLARED)
                 snprintf(buf, STEADY_DECISION_MAX, "while it ran: %s %s IOPS since %s of the phase", iops, what, since);
         else
-                snprintf(buf, STEADY_DECISION_MAX, "while it ran: %s IOPS have left %s, where they were since %s of the phase",
-                         what, iops, since);
+                snprintf(buf, STEADY_DECISION_MAX,
+                         "while it ran: %s IOPS have left %s, where they were since %s of the phase", what, iops,
+                         since);
         return buf;
 }
