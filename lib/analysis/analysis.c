@@ -356,7 +356,8 @@ static int end_state_find(Work *w, size_t *ret_l) {
 
         if (w->series->total_s < MIN_STEADY_S)
                 a->steady = STEADY_TOO_SHORT;
-        else if (trend != 0 || r->transient || l + 1 < a->n_regimes)
+        else if (trend != 0 || r->length_s < fmax(TRANSIENT_S, TRANSIENT_SHARE * w->series->total_s) ||
+                 l + 1 < a->n_regimes)
                 a->steady = STEADY_DRIFTING;
         else if (a->steady_iops <= 0 || !regime_has_volume(w, r))
                 a->steady = STEADY_NOT_ENOUGH_VOLUME;
@@ -606,7 +607,8 @@ static void end_find(Work *w) {
         w->a->end_to_s = last->to_s;
         w->a->end_iops = last->iops_mean;
         w->a->end_ratio = w->a->burst_iops > 0 ? last->iops_mean / w->a->burst_iops : NAN;
-        if (silent_s * w->a->burst_iops >= SILENT_MIN_IOS)
+        /* A drive that cycles has stopped before, and come back. */
+        if (silent_s * w->a->burst_iops >= SILENT_MIN_IOS && !(w->a->has_cycle && silent_s <= w->a->cycle_period_s))
                 w->a->end_silent_s = silent_s;
 }
 

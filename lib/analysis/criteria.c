@@ -167,7 +167,8 @@ static double moving_deviation(const Moving *m) {
 int fio_judge(const Series *series, const FioCriterion *criterion, FioResult *ret) {
         _cleanup_(rounds_done) Rounds rounds = {};
         _cleanup_(moving_done) Moving moving = {};
-        double step_s = fmax(FIO_STEP_S, series->step_s);
+        /* Rounds hold whole samples, so where those do not divide a second a round is not quite one. */
+        double step_s = series->step_s > 0 ? fmax(1, round(FIO_STEP_S / series->step_s)) * series->step_s : FIO_STEP_S;
         size_t window = (size_t) fmax(2, round(criterion->duration_s / step_s));
 
         int r = rounds_init(&rounds, series, FIO_STEP_S);

@@ -122,6 +122,31 @@ START_TEST(the_end_goes_up_or_down_or_nowhere) {
 }
 END_TEST
 
+START_TEST(end_state_must_last_to_be_steady) {
+        /* A small drive has moved its volume at once; the level is still too young to be one: under 0.15 T. */
+        const CurveStep young[] = { { 10 * HOUR - 5000, 4000, 1 } }, old[] = { { 10 * HOUR - 5800, 4000, 1 } };
+        Analysis *a = judge_steps(10000, young, 1, &usual, 10 * HOUR, GIB);
+        ck_assert_str_eq(steady_state_name(a->steady), "drifting");
+        analysis_free(a);
+        a = judge_steps(10000, old, 1, &usual, 10 * HOUR, GIB);
+        ck_assert_str_eq(steady_state_name(a->steady), "steady");
+        analysis_free(a);
+}
+END_TEST
+
+START_TEST(low_of_a_cycle_is_no_death) {
+        /* It stops for three minutes of each 630 s, and is watched until it has stopped for two of them. */
+        _cleanup_(curve_done) Curve curve = curve_make(40000, NULL, 0, &usual, 10 * 630 + 570, 1, 1);
+        for (size_t i = 0; i < curve.n; i++)
+                if (fmod((double) i, 630) >= 450)
+                        curve.points[i].ios = 0;
+        Analysis *a = judge(&curve, 0);
+        ck_assert(a->has_cycle);
+        ck_assert_double_eq_tol(a->end_silent_s, 0, 1e-9);
+        analysis_free(a);
+}
+END_TEST
+
 START_TEST(flat_without_volume_is_not_steady) {
         Analysis *a = judge_steps(1000, NULL, 0, &usual, HOUR, 1024 * GIB);
         ck_assert_str_eq(steady_state_name(a->steady), "not-enough-volume");
@@ -410,6 +435,8 @@ static Suite *make_suite(void) {
         tcase_add_test(t, decline_within_an_hour_drifts);
         tcase_add_test(t, what_came_to_rest_is_steady);
         tcase_add_test(t, the_end_goes_up_or_down_or_nowhere);
+        tcase_add_test(t, end_state_must_last_to_be_steady);
+        tcase_add_test(t, low_of_a_cycle_is_no_death);
         tcase_add_test(t, flat_without_volume_is_not_steady);
         tcase_add_test(t, short_run_is_too_short);
         tcase_add_test(t, cycle_is_no_collapse);

@@ -141,6 +141,23 @@ START_TEST(fio_limit_itself_is_not_enough) {
 }
 END_TEST
 
+START_TEST(fio_window_is_as_long_as_told) {
+        /* 0.3 s and 0.7 s do not divide a second. */
+        static const double steps[] = { 0.1, 0.3, 0.7, 1, 10 };
+        for (size_t i = 0; i < ELEMENTSOF(steps); i++) {
+                _cleanup_(curve_done) Curve curve = curve_make(1000, NULL, 0, NULL, 4000, steps[i], 1);
+                FioCriterion criterion = { .slope = true, .limit_percent = 0.3, .duration_s = 1800 };
+                Series series;
+                FioResult result;
+                ck_assert_int_eq(series_init(&series, curve.points, curve.n), 0);
+                ck_assert_int_eq(fio_judge(&series, &criterion, &result), 0);
+                ck_assert(result.attained);
+                ck_assert_double_eq_tol(result.attained_at_s, 1800, 1);
+                series_done(&series);
+        }
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *s = suite_create("criteria");
         TCase *t = tcase_create("criteria");
@@ -150,6 +167,7 @@ static Suite *make_suite(void) {
         tcase_add_test(t, snia_needs_five_rounds);
         tcase_add_test(t, fio_agrees_with_the_plain_formula);
         tcase_add_test(t, fio_limit_itself_is_not_enough);
+        tcase_add_test(t, fio_window_is_as_long_as_told);
         suite_add_tcase(s, t);
         return s;
 }

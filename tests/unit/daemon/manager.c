@@ -321,12 +321,13 @@ END_TEST
 START_TEST(a_steady_state_is_recorded_and_revoked_while_the_run_goes_on) {
         running();
         seconds(0, 900, 10000);
-        ck_assert_str_eq(fake_event(EVENT_STEADY)->detail, "10.0k write IOPS since 5 min 0 s of the phase");
+        ck_assert_str_eq(fake_event(EVENT_STEADY)->detail,
+                         "while it ran: 10.0k write IOPS since 5 min 0 s of the phase");
         ck_assert_uint_eq(fake_event(EVENT_STEADY)->elapsed_ns, 600 * NSEC_PER_SEC);
         ck_assert_int_eq(fake_event(EVENT_STEADY)->at_ns, (int64_t) (600 * NSEC_PER_SEC));
         seconds(900, 1000, 2000);
         ck_assert_str_eq(fake_event(EVENT_STEADY_REVOKED)->detail,
-                         "write IOPS have left 10.0k, where they were since 5 min 0 s of the phase");
+                         "while it ran: write IOPS have left 10.0k, where they were since 5 min 0 s of the phase");
         ck_assert_uint_eq(fake_count_events(EVENT_STEADY), 1);
 }
 END_TEST
