@@ -6,7 +6,14 @@
  * migrations are one transaction: a file is at its old version or at the newest, never between.
  */
 
+#include <time.h>
+
 #include "store/store-internal.h"
+#include "util/macro.h"
+#include "util/time.h"
+
+#define WAL_PATIENCE_NS (5 * NSEC_PER_SEC) /* as long as SQLite waits for other locks */
+#define WAL_RETRY_NS (10 * (long) NSEC_PER_MSEC)
 
 typedef enum Identity {
         IDENTITY_EMPTY,
@@ -27,17 +34,35 @@ static int read_number(Store *store, const char *sql, int64_t *ret, Error *error
         return 0;
 }
 
-/* Whose database is it, and which version? Returns an Identity. */
-static int identify(Store *store, unsigned *ret_version, Error *error) {
+typedef struct Header {
         int64_t application_id, version, n_objects;
+} Header;
 
-        int r = read_number(store, "PRAGMA application_id", &application_id, error);
-        if (r >= 0)
-                r = read_number(store, "PRAGMA user_version", &version, error);
-        if (r >= 0)
-                r = read_number(store, "SELECT count(*) FROM sqlite_schema", &n_objects, error);
+/* All of one moment: between two reads another program may make the schema. Works inside a transaction too. */
+static int read_header(Store *store, Header *ret, Error *error) {
+        int r = store_exec(store, "SAVEPOINT header", error, "read");
         if (r < 0)
                 return r;
+
+        r = read_number(store, "PRAGMA application_id", &ret->application_id, error);
+        if (r >= 0)
+                r = read_number(store, "PRAGMA user_version", &ret->version, error);
+        if (r >= 0)
+                r = read_number(store, "SELECT count(*) FROM sqlite_schema", &ret->n_objects, error);
+
+        int released = store_exec(store, "RELEASE header", r < 0 ? NULL : error, "read");
+        return r < 0 ? r : released;
+}
+
+/* Whose database is it, and which version? Returns an Identity. */
+static int identify(Store *store, unsigned *ret_version, Error *error) {
+        Header header;
+
+        int r = read_header(store, &header, error);
+        if (r < 0)
+                return r;
+
+        int64_t application_id = header.application_id, version = header.version, n_objects = header.n_objects;
 
         if (application_id == 0 && version == 0 && n_objects == 0) {
                 *ret_version = 0;
@@ -66,6 +91,22 @@ static int apply_pending(Store *store, Error *error) {
         return r;
 }
 
+/* The one statement for which SQLite calls no busy handler: two programs that come to a new file would fail at once. */
+static int set_wal(Store *store, Error *error) {
+        uint64_t until_ns = time_monotonic_ns() + WAL_PATIENCE_NS;
+
+        for (;;) {
+                _cleanup_error_ Error now = ERROR_INIT;
+                int r = store_exec(store, "PRAGMA journal_mode = WAL", &now, "set up write-ahead logging");
+                if (r != -EBUSY || time_monotonic_ns() >= until_ns) {
+                        if (r < 0 && error)
+                                error_move(error, &now);
+                        return r;
+                }
+                clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ .tv_nsec = WAL_RETRY_NS }, NULL);
+        }
+}
+
 int migrate(Store *store, Error *error) {
         unsigned version;
         int r = identify(store, &version, error);
@@ -73,7 +114,7 @@ int migrate(Store *store, Error *error) {
                 return r;
 
         /* Only now that the file is known to be ours: this writes into its header. */
-        r = store_exec(store, "PRAGMA journal_mode = WAL", error, "set up write-ahead logging");
+        r = set_wal(store, error);
         if (r < 0 || version == schema_version)
                 return r;
 

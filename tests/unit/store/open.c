@@ -188,7 +188,11 @@ START_TEST(migrates_once) {
                         close(start[1]);
                         if (read(start[0], &c, 1) != 0) /* until all can begin */
                                 _exit(2);
-                        _exit(store_open_writer(&store, test_path, NULL) == 0 ? 0 : 1);
+                        Error error = ERROR_INIT;
+                        int r = store_open_writer(&store, test_path, &error);
+                        if (r < 0)
+                                fprintf(stderr, "%s\n", error_message(&error));
+                        _exit(r == 0 ? 0 : 1);
                 }
         }
         close(start[0]);
