@@ -6,6 +6,7 @@
 #include "analysis/criteria.h"
 #include "judge.h"
 #include "output.h"
+#include "phrase.h"
 #include "render/table.h"
 #include "story.h"
 #include "util/macro.h"
@@ -184,29 +185,6 @@ static int analyze_json(Cli *cli, const Analyzed *analyzed) {
 }
 
 /* --- text --- */
-
-typedef struct Span {
-        char text[TIME_SPAN_MAX];
-} Span;
-
-static Span span(double seconds) {
-        Span s = { "0 s" };
-
-        if (seconds > 0)
-                time_format_span((uint64_t) (seconds * (double) NSEC_PER_SEC), s.text);
-        return s;
-}
-
-typedef struct Count {
-        char text[TEXT_SIZE_MAX];
-} Count;
-
-static Count count(double value) {
-        Count c;
-
-        text_format_count(value, c.text);
-        return c;
-}
 
 /* A row of the table. */
 static int add_regime(Table *table, const Regime *regime, double bytes_per_io) {

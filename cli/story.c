@@ -5,6 +5,7 @@
  * the drive did last, and a fall is told by its beginning and its end, so that a reader can reckon with them.
  */
 
+#include "phrase.h"
 #include "story.h"
 
 #include <math.h>
@@ -18,29 +19,6 @@
 #define DIP_SHARE 0.8 /* of both neighbours */
 #define CYCLES_OVERDUE 1.25 /* of a period: as far as falls of a cycle may be off it */
 #define STEADY_FILLS 2.0
-
-typedef struct Span {
-        char text[TIME_SPAN_MAX];
-} Span;
-
-static Span span(double seconds) {
-        Span s = { "0 s" };
-
-        if (seconds > 0)
-                time_format_span((uint64_t) (seconds * (double) NSEC_PER_SEC), s.text);
-        return s;
-}
-
-typedef struct Count {
-        char text[TEXT_SIZE_MAX];
-} Count;
-
-static Count count(double value) {
-        Count c;
-
-        text_format_count(value, c.text);
-        return c;
-}
 
 typedef struct Volume {
         char text[TEXT_SIZE_MAX];
