@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #define PAYLOAD_SECTOR 512U
-#define PAYLOAD_TILE (64U * 1024U)
+#define PAYLOAD_TILE (16U * 1024U) /* with the buffer that is filled it stays in the first-level cache */
 
 typedef struct Payload Payload;
 
