@@ -146,6 +146,8 @@ static int check_json(Cli *cli, const Job *job, const Plan *plan, bool has_size)
         }
         if (add_expectations_json(document, &job->expectations) < 0)
                 return -ENOMEM;
+        if (job->stop_errors_max != UINT64_MAX)
+                json_add_u64(document, "stop_errors_max", job->stop_errors_max);
         append_notices(notices, job->notices, job->n_notices);
         if (has_size)
                 append_notices(notices, plan->notices, plan->n_notices);
@@ -238,12 +240,18 @@ static void print_expectations(const Expectations *expectations) {
         }
 }
 
+static void print_stop(const Job *job) {
+        if (job->stop_errors_max != UINT64_MAX)
+                printf("stops: when more than %" PRIu64 " I/Os have failed\n", job->stop_errors_max);
+}
+
 static int check_text(const Job *job, const Plan *plan, bool has_size) {
         int r = print_phases(job, plan);
         if (r < 0)
                 return r;
         print_totals(plan);
         print_expectations(&job->expectations);
+        print_stop(job);
         print_notices(job->notices, job->n_notices);
         if (has_size)
                 print_notices(plan->notices, plan->n_notices);

@@ -82,12 +82,22 @@ static void timer_arm(Driver *driver) {
         timerfd_settime(driver->timer_fd, TFD_TIMER_ABSTIME, &spec, NULL);
 }
 
+/* What the job's [stop] says is an end as good as any other. */
+static void driver_look_stop(Driver *driver) {
+        uint64_t n_max = driver->config.plan->stop_errors_max;
+
+        if (driver->faults.n_errors > n_max)
+                driver_end(driver, OUTCOME_DONE, "[stop] errors_max=%" PRIu64 ": %" PRIu64 " I/Os have failed", n_max,
+                           driver->faults.n_errors);
+}
+
 static void driver_look(Driver *driver, const Sample *sample) {
         const DriverConfig *config = &driver->config;
         _cleanup_error_ Error error = ERROR_INIT;
 
         if (faults_look(&driver->faults, config->reporter, config->engine, config->claim, sample, &error) < 0)
                 driver_end(driver, OUTCOME_LOST, "%s", error_message(&error));
+        driver_look_stop(driver);
 }
 
 static void driver_sample(Driver *driver) {
@@ -143,6 +153,8 @@ static void driver_look_paused(Driver *driver) {
         driver_sample(driver);
         sampler_suspend(&driver->sampler);
         timer_arm(driver);
+        if (driver->is_ending)
+                return; /* the sample has shown why */
         driver_tell_paused(driver);
         if (!driver->want_paused)
                 driver_resume(driver);
@@ -264,6 +276,17 @@ static void driver_wait_to_begin(Driver *driver) {
                 driver_wait(driver);
 }
 
+/* Of a device that is gone that is told, not which of its I/Os was the first to fail. */
+static void driver_look_failed(Driver *driver) {
+        static const char *const directions[N_DIRECTIONS] = { "read", "write", "trim" };
+        EngineFailure failure = engine_failure(driver->config.engine);
+
+        if (failure.errnum > 0)
+                driver_end(driver, OUTCOME_FAILED, "a %s at offset %" PRIu64 " failed with %s (%s), and the job does "
+                           "not continue on that error", directions[failure.direction], failure.offset,
+                           errno_name(failure.errnum), strerror(failure.errnum));
+}
+
 static void driver_run_phase(Driver *driver, unsigned index) {
         const DriverConfig *config = &driver->config;
 
@@ -283,6 +306,7 @@ static void driver_run_phase(Driver *driver, unsigned index) {
         if (r < 0)
                 driver_end(driver, OUTCOME_FAILED, "io_uring failed: %s", strerror(-r));
         driver_sample(driver);
+        driver_look_failed(driver);
         sampler_suspend(&driver->sampler);
         timer_arm(driver);
         reporter_phase(config->reporter, index, driver->is_ending ? PHASE_MARK_STOPPED : PHASE_MARK_DONE);

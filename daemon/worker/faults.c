@@ -12,7 +12,9 @@ static void errnos_tell(Faults *faults, Reporter *reporter, Engine *engine) {
         EngineErrno now[ENGINE_N_ERRNOS_MAX];
         unsigned n = engine_errnos(engine, now);
 
+        faults->n_errors = 0;
         for (unsigned i = 0; i < n; i++) {
+                faults->n_errors += now[i].count;
                 if (now[i].count == faults->told_counts[i])
                         continue;
                 reporter_send(reporter, &(Message) { .type = MESSAGE_ERRNO, .errnum = now[i] });

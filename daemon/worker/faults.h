@@ -11,6 +11,7 @@
 
 typedef struct Faults {
         uint64_t told_counts[ENGINE_N_ERRNOS_MAX]; /* of the engine's entries, which keep their places */
+        uint64_t n_errors; /* of the run */
         bool stalled;
         uint64_t stalled_oldest_ns; /* the greatest age seen in the stall */
         bool read_only;

@@ -127,6 +127,10 @@ unsigned engine_errnos(Engine *engine, EngineErrno ret[static ENGINE_N_ERRNOS_MA
         return tally->n_errnos;
 }
 
+EngineFailure engine_failure(const Engine *engine) {
+        return slice_failure(engine->slice);
+}
+
 uint64_t engine_buffer_bytes(const Engine *engine) {
         return engine->buffers.n_bytes;
 }

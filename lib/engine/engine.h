@@ -90,6 +90,16 @@ typedef struct EngineErrno {
 /* Copies what happened so far; returns how many entries. Never blocks; engine_counters() afterwards tells no less. */
 unsigned engine_errnos(Engine *engine, EngineErrno ret[static ENGINE_N_ERRNOS_MAX]);
 
+/* An I/O that failed in a direction in which its phase does not continue on errors. */
+typedef struct EngineFailure {
+        int errnum; /* positive; 0: there was none */
+        Direction direction;
+        uint64_t offset;
+} EngineFailure;
+
+/* The one that ended the phase before its time. Only once it is idle. */
+EngineFailure engine_failure(const Engine *engine);
+
 /* Bytes of I/O buffers; for the memory budget. */
 uint64_t engine_buffer_bytes(const Engine *engine);
 

@@ -100,6 +100,7 @@ struct Slice {
         uint64_t reaped_at_ns;
         uint64_t ns_per_io; /* recent mean distance of completions */
         unsigned n_failures; /* in a row */
+        EngineFailure failure; /* the first that the phase does not continue on */
         uint32_t n_slots, n_free;
         uint32_t *free_slots; /* a stack: what was used last is in the cache */
         Slot *slots;
@@ -218,6 +219,20 @@ static bool retry(Slice *s, uint32_t number, int32_t result, bool stopping) {
         return true;
 }
 
+/* No bytes and no error: the device ended before this offset. */
+static void fail(Slice *s, TallyCounts *counts, const Slot *slot, int32_t result) {
+        EngineFailure failure = {
+                .errnum = result < 0 ? -result : EIO,
+                .direction = slot->op.direction,
+                .offset = slot->op.offset + slot->n_done,
+        };
+
+        tally_count_error(counts, failure.errnum, failure.offset);
+        s->n_failures++;
+        if (s->failure.errnum == 0 && s->phase->ends_on_error[failure.direction])
+                s->failure = failure;
+}
+
 static void complete(Slice *s, TallyCounts *counts, const RingCompletion *completion, bool stopping) {
         Slot *slot = &s->slots[completion->slot];
 
@@ -230,12 +245,8 @@ static void complete(Slice *s, TallyCounts *counts, const RingCompletion *comple
                 counts->bytes[slot->op.direction] += slot->op.length;
                 counts->latency[slot->op.direction].buckets[histogram_bucket(s->now_ns - submitted)]++;
                 s->n_failures = 0;
-        } else {
-                /* No bytes and no error: the device ended before this offset. */
-                tally_count_error(counts, completion->result < 0 ? -completion->result : EIO,
-                                  slot->op.offset + slot->n_done);
-                s->n_failures++;
-        }
+        } else
+                fail(s, counts, slot, completion->result);
 
         atomic_store_explicit(&slot->submitted_at_ns, 0, memory_order_relaxed);
         s->free_slots[s->n_free++] = completion->slot;
@@ -322,7 +333,7 @@ static void run_phase(Slice *s) {
         for (;;) {
                 Command command = command_of(s);
                 uint64_t left_ns = time_left(s);
-                bool ended = left_ns == 0 || s->issued_bytes >= s->phase->limit_bytes;
+                bool ended = left_ns == 0 || s->issued_bytes >= s->phase->limit_bytes || s->failure.errnum > 0;
                 bool draining = ended || command != COMMAND_RUN;
                 bool more = false;
 
@@ -485,6 +496,7 @@ int slice_start(Slice *s, const PhasePlan *phase) {
         pattern_init(&s->pattern, phase, s->config.number);
         s->next_index = 0;
         s->issued_bytes = 0;
+        s->failure = (EngineFailure) {};
         s->ns_per_io = SLOW_NS_PER_IO;
         s->now_ns = s->reaped_at_ns = now;
         lay_out_slots(s, phase);
@@ -540,6 +552,10 @@ void slice_in_flight(const Slice *s, uint32_t *ret_n, uint64_t *ret_oldest_ns) {
 
 Tally *slice_tally(Slice *s) {
         return &s->tally;
+}
+
+EngineFailure slice_failure(const Slice *s) {
+        return s->failure;
 }
 
 int slice_ring_error(const Slice *s) {

@@ -40,3 +40,4 @@ uint64_t slice_running_ns(const Slice *slice);
 void slice_in_flight(const Slice *slice, uint32_t *ret_n, uint64_t *ret_oldest_ns);
 Tally *slice_tally(Slice *slice);
 int slice_ring_error(const Slice *slice);
+EngineFailure slice_failure(const Slice *slice); /* only when idle */

@@ -15,6 +15,7 @@
 #include "spec/option.h"
 #include "util/ini.h"
 #include "util/macro.h"
+#include "util/parse.h"
 
 #define SAMPLE_INTERVAL_DEFAULT_NS NSEC_PER_SEC
 
@@ -166,6 +167,10 @@ static bool is_expect(const IniEntry *entry) {
         return strcmp(entry->section, "expect") == 0;
 }
 
+static bool is_stop(const IniEntry *entry) {
+        return strcmp(entry->section, "stop") == 0;
+}
+
 static int start_section(JobReader *reader, const IniEntry *entry, Error *error) {
         int r = finish_phase(reader, error);
 
@@ -175,12 +180,8 @@ static int start_section(JobReader *reader, const IniEntry *entry, Error *error)
         reader->section_line = entry->line;
         if (strcmp(entry->section, "global") == 0)
                 return 0;
-        if (is_expect(entry))
+        if (is_expect(entry) || is_stop(entry))
                 return 0;
-        if (strcmp(entry->section, "stop") == 0)
-                return error_set(error, ERROR_USAGE, EINVAL,
-                                 "%s:%u: [stop]: expected [global], [expect] or a phase: this version ends no run "
-                                 "by criteria", reader->name, entry->line);
         if (strncmp(entry->section, "global", strlen("global")) == 0)
                 return error_set(error, ERROR_USAGE, EINVAL,
                                  "%s:%u: [%.*s]: expected [global], or a phase whose name does not begin so: "
@@ -318,6 +319,22 @@ static int set_expectation(JobReader *reader, const IniEntry *entry, Error *erro
         return 0;
 }
 
+/* What ends the whole run before its phases do. */
+static int set_stop(JobReader *reader, const IniEntry *entry, Error *error) {
+        const char *value = entry->value ?: "";
+
+        if (strcmp(entry->key, "errors_max") != 0)
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s:%u: unknown criterion '%.*s': expected errors_max, the one by which this version "
+                                 "ends a run", reader->name, entry->line, SHOWN_MAX, entry->key);
+
+        int r = parse_u64_range(value, 0, INT64_MAX, &reader->job->stop_errors_max);
+        if (r < 0)
+                return error_set(error, ERROR_USAGE, -r, "%s:%u: %s=%.*s: expected a number from 0", reader->name,
+                                 entry->line, entry->key, SHOWN_MAX, value);
+        return 0;
+}
+
 static int read_entry(const IniEntry *entry, void *userdata, Error *error) {
         JobReader *reader = userdata;
 
@@ -331,6 +348,8 @@ static int read_entry(const IniEntry *entry, void *userdata, Error *error) {
 
         if (is_expect(entry))
                 return set_expectation(reader, entry, error);
+        if (is_stop(entry))
+                return set_stop(reader, entry, error);
 
         const JobOption *option = job_option_find(entry->key);
         if (!option)
@@ -369,6 +388,7 @@ static Job *job_new(const char *name, const char *text, size_t length) {
                 return NULL;
 
         job->sample_interval_ns = SAMPLE_INTERVAL_DEFAULT_NS;
+        job->stop_errors_max = UINT64_MAX;
         job->name = job_name_of(name);
         job->file = strdup(name);
         job->text = malloc(length + 1);
@@ -417,7 +437,8 @@ int job_parse(Job **ret, const char *name, const char *text, size_t length, Erro
                 return r;
         if (job->n_phases == 0)
                 return error_set(error, ERROR_USAGE, EINVAL,
-                                 "%s: no phase: expected at least one section besides [global] and [expect]", name);
+                                 "%s: no phase: expected at least one section besides [global], [expect] and [stop]",
+                                 name);
 
         *ret = TAKE_PTR(job);
         return 0;

@@ -73,6 +73,7 @@ typedef struct JobPhase {
         Extent io_size; /* of each stream */
         Extent offset;
         OptionPlace bs_place, size_place, offset_place;
+        bool ends_on_error[N_DIRECTIONS]; /* continue_on_error: an I/O of it that fails ends the run */
         bool random_map; /* norandommap=0: every block once before any comes again */
         bool random_repeat; /* randrepeat */
         bool has_seed;
@@ -87,6 +88,7 @@ typedef struct Job {
         char *description; /* of [global], or NULL */
         uint64_t sample_interval_ns; /* 100 ms to 10 s */
         Expectations expectations; /* [expect] */
+        uint64_t stop_errors_max; /* [stop]: more I/Os of the run that fail end it; UINT64_MAX: however many */
         size_t n_phases; /* at least 1 */
         JobPhase *phases;
         size_t n_notices;

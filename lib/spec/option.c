@@ -234,6 +234,28 @@ static int set_action(const JobOption *option, const char *value, PhaseDraft *dr
         return -EINVAL;
 }
 
+/* fio's words. To fio a trim is a kind of write, and what is wrong with data is no matter of I/O. */
+static int set_continue_on_error(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+        static const struct {
+                const char *name;
+                bool reads, writes;
+        } words[] = {
+                { "all", true, true },      { "1", true, true },
+                { "io", true, true },       { "read", .reads = true },
+                { "write", .writes = true }, { "verify" },
+                { "none" },                 { "0" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(words); i++)
+                if (strcmp(value, words[i].name) == 0) {
+                        draft->phase.ends_on_error[DIRECTION_READ] = !words[i].reads;
+                        draft->phase.ends_on_error[DIRECTION_WRITE] = !words[i].writes;
+                        draft->phase.ends_on_error[DIRECTION_TRIM] = !words[i].writes;
+                        return 0;
+                }
+        return -EINVAL;
+}
+
 #define FIELD(name) offsetof(PhaseDraft, name)
 #define NUMBER_TEXT " (k, m, g, t, p for powers of 1024)"
 #define OUTSTANDING_TEXT "a number from 1 to 16384"
@@ -245,6 +267,8 @@ const JobOption job_options[] = {
         { "action", .set = set_action, .text = "io" },
         { "bs", "blocksize", .set = set_bs, .is_bytes = true, .place = FIELD(phase.bs_place),
           .min = 1, .max = JOB_BLOCK_BYTES_MAX, .text = "a block size up to 256m" NUMBER_TEXT ", or read,write sizes" },
+        { "continue_on_error", .set = set_continue_on_error,
+          .text = "none, read, write, io, verify or all" },
         { "description", .set = set_description, .text = "a text" },
         { "direct", .set = set_one, .text = "1: plateau always goes past the page cache" },
         { "do_verify", .set = set_either, .text = BOOL_TEXT },
@@ -331,7 +355,7 @@ static const char *const fio_only[] = {
         "allow_file_create", "allow_mounted_write", "allrandrepeat", "atomic", "ba", "block_error_percentiles",
         "blockalign", "bs_unaligned", "bsrange", "bssplit", "buffer_compress_chunk", "buffer_compress_percentage",
         "buffer_pattern", "buffered", "bwavgtime", "cgroup", "cgroup_nodelete", "cgroup_weight",
-        "clat_percentiles", "clocksource", "continue_on_error", "cpumask", "cpus_allowed", "cpus_allowed_policy",
+        "clat_percentiles", "clocksource", "cpumask", "cpus_allowed", "cpus_allowed_policy",
         "create_fsync", "create_on_open", "create_only", "create_serialize", "dedupe_global", "dedupe_mode",
         "dedupe_percentage", "dedupe_working_set_percentage", "directory", "disable_bw_measurement",
         "disable_clat", "disable_lat", "disable_slat", "disk_util", "end_fsync", "error_dump", "exec_postrun",

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "spec/notice.h"
 #include "spec/plan.h"
@@ -220,6 +221,7 @@ static int bind_phase(Binding *binding, unsigned index, uint64_t random_seed, Er
         bound->numjobs = phase->numjobs;
         bound->random_map = phase->random_map;
         bound->seed = phase_seed(phase, index, random_seed);
+        memcpy(bound->ends_on_error, phase->ends_on_error, sizeof(bound->ends_on_error));
 
         r = bind_blocks(binding, error);
         if (r >= 0)
@@ -251,6 +253,7 @@ int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t rand
 
         if (!plan)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+        plan->stop_errors_max = job->stop_errors_max;
 
         for (size_t i = 0; i < job->n_phases; i++) {
                 Binding binding = {

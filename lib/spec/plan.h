@@ -27,6 +27,8 @@ typedef struct PhasePlan {
         uint64_t limit_bytes; /* read and written by all streams and loops together; UINT64_MAX: none */
         uint64_t runtime_ns;  /* 0: none */
 
+        bool ends_on_error[N_DIRECTIONS]; /* with the first I/O of it that fails, as a failure of the run */
+
         bool random_map;
         uint64_t seed; /* of the order; equal seeds give equal sequences */
 
@@ -40,6 +42,7 @@ typedef struct PhasePlan {
 typedef struct Plan {
         size_t n_phases;
         PhasePlan *phases;
+        uint64_t stop_errors_max; /* more I/Os of the run that fail end it; UINT64_MAX: however many */
         size_t n_notices;
         char **notices; /* "phase 'x': ... loses its tail", and so on */
 } Plan;

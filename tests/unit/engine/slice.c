@@ -95,6 +95,7 @@ static void answer_all(void) {
 static Engine *engine;
 static PhasePlan phase;
 static Plan plan = { .n_phases = 1, .phases = &phase };
+static bool ends_on_error[N_DIRECTIONS];
 static Counters counters;
 static EngineErrno errnos[ENGINE_N_ERRNOS_MAX];
 
@@ -111,6 +112,7 @@ static void start(Script run, uint32_t depth, uint64_t n_ios) {
                 .limit_bytes = n_ios * 4096,
                 .seed = 1,
         };
+        memcpy(phase.ends_on_error, ends_on_error, sizeof ends_on_error);
         script = run;
         ck_assert_int_eq(engine_new(&engine, &(EngineConfig){ .plan = &plan, .run_tag = 1 }, &error), 0);
         ck_assert_int_eq(engine_start_phase(engine, 0), 0);
@@ -448,6 +450,49 @@ static int answer_all_errors(unsigned wait_nr, uint64_t timeout_ns) {
         return 0;
 }
 
+static int fail_the_third(unsigned wait_nr, uint64_t timeout_ns) {
+        while (n_requests > 0)
+                answer(++n_seen == 3 ? -ENODATA : (int32_t) requests[0].length);
+        atomic_fetch_add(&now_ns, NSEC_PER_USEC);
+        return 0;
+}
+
+static void run_failing(Direction direction) {
+        n_seen = 0;
+        ends_on_error[direction] = true;
+        start(fail_the_third, 2, 10000);
+        ends_on_error[direction] = false;
+        await_idle();
+}
+
+START_TEST(the_first_error_ends_a_phase_that_does_not_continue) {
+        run_failing(DIRECTION_WRITE);
+
+        EngineFailure failure = engine_failure(engine);
+        engine_errnos(engine, errnos);
+        ck_assert_int_eq(failure.errnum, ENODATA);
+        ck_assert_int_eq(failure.direction, DIRECTION_WRITE);
+        ck_assert_uint_eq(failure.offset, errnos[0].first_offset);
+        ck_assert_uint_eq(counters.errors, 1);
+        ck_assert_uint_lt(counters.ios[DIRECTION_WRITE], 10); /* what was outstanding, and nothing more */
+
+        phase.ends_on_error[DIRECTION_WRITE] = false;
+        ck_assert_int_eq(engine_start_phase(engine, 0), 0);
+        await_idle();
+        ck_assert_int_eq(engine_failure(engine).errnum, 0);
+        end();
+}
+END_TEST
+
+START_TEST(errors_of_the_other_direction_end_nothing) {
+        run_failing(DIRECTION_READ);
+        ck_assert_int_eq(engine_failure(engine).errnum, 0);
+        ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], 9999);
+        ck_assert_uint_eq(counters.errors, 1);
+        end();
+}
+END_TEST
+
 START_TEST(errors_of_too_many_kinds_count_as_the_last) {
         uint64_t n = 0;
 
@@ -483,6 +528,8 @@ static Suite *make_suite(void) {
         tcase_add_test(c, the_age_of_the_oldest);
         tcase_add_test(c, a_broken_ring_ends_the_phase_and_is_told);
         tcase_add_test(c, a_kernel_short_of_memory_loses_nothing);
+        tcase_add_test(c, the_first_error_ends_a_phase_that_does_not_continue);
+        tcase_add_test(c, errors_of_the_other_direction_end_nothing);
         tcase_add_test(c, errors_of_too_many_kinds_count_as_the_last);
         suite_add_tcase(s, c);
         return s;

@@ -340,7 +340,6 @@ START_TEST(test_options_of_fio_that_are_missing_are_told_from_typing_errors) {
         static const char *const options[] = {
                 "verify=crc32c", "rate=1m", "rate_iops=5", "bssplit=4k/50", "number_ios=5", "ramp_time=5", "fsync=1",
                 "zero_buffers", "random_distribution=zipf", "thinktime=3", "steadystate=iops:5%",
-                "continue_on_error=all",
         };
 
         for (size_t i = 0; i < ELEMENTSOF(options); i++) {
@@ -350,7 +349,6 @@ START_TEST(test_options_of_fio_that_are_missing_are_told_from_typing_errors) {
                 check_refused(text, -EINVAL,
                               WORDS("t.fio:2: ", "an option of fio that plateau does not have", "expected"));
         }
-        check_refused("[a]\n[stop]\nerrors_max=5\n", -EINVAL, WORDS("t.fio:2: [stop]"));
 }
 END_TEST
 
@@ -543,6 +541,51 @@ START_TEST(test_expectations_that_do_not_fit_say_what_is_expected) {
 }
 END_TEST
 
+START_TEST(test_on_which_errors_a_phase_ends) {
+        static const struct {
+                const char *line;
+                bool reads, writes;
+        } cases[] = {
+                { "", false, false },
+                { "continue_on_error=all", false, false },
+                { "continue_on_error=1", false, false },
+                { "continue_on_error=io", false, false },
+                { "continue_on_error=read", false, true },
+                { "continue_on_error=write", true, false },
+                { "continue_on_error=verify", true, true },
+                { "continue_on_error=none", true, true },
+                { "continue_on_error=0", true, true },
+                { "continue_on_error=none\ncontinue_on_error=read", false, true },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                char text[128];
+
+                snprintf(text, sizeof(text), "[global]\n%s\n[a]\n", cases[i].line);
+                _cleanup_job_ Job *job = parse_good(text);
+                const bool *ends = job->phases[0].ends_on_error;
+                ck_assert_msg(ends[DIRECTION_READ] == cases[i].reads && ends[DIRECTION_WRITE] == cases[i].writes &&
+                              ends[DIRECTION_TRIM] == cases[i].writes, "%s", cases[i].line);
+        }
+        check_refused("[a]\ncontinue_on_error=some\n", -EINVAL, WORDS("t.fio:2: ", "none, read, write, io"));
+        check_refused("[a]\ncontinue_on_error\n", -EINVAL, WORDS("t.fio:2: ", "has no value"));
+}
+END_TEST
+
+START_TEST(test_stop_criteria_are_read) {
+        _cleanup_job_ Job *job = parse_good("[stop]\nerrors_max=5\n[a]\n"), *none = parse_good("[a]\n[stop]\n");
+
+        ck_assert_uint_eq(job->n_phases, 1);
+        ck_assert_uint_eq(job->stop_errors_max, 5);
+        ck_assert_uint_eq(none->stop_errors_max, UINT64_MAX);
+        check_refused("[a]\n[stop]\nerrors_max=\n", -EINVAL, WORDS("t.fio:3: errors_max=", "a number from 0"));
+        check_refused("[a]\n[stop]\nerrors_max\n", -EINVAL, WORDS("t.fio:3: errors_max", "a number from 0"));
+        check_refused("[a]\n[stop]\nerrors_max=9223372036854775808\n", -ERANGE, WORDS("a number from 0"));
+        check_refused("[a]\n[stop]\nwear_max=80\n", -EINVAL, WORDS("t.fio:3: ", "'wear_max'", "errors_max"));
+        check_refused("[stop]\nerrors_max=5\n", -EINVAL, WORDS("t.fio: no phase"));
+}
+END_TEST
+
 START_TEST(test_expectations_are_told_to_people) {
         char buf[EXPECT_VALUE_MAX];
 
@@ -587,6 +630,8 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_expectations_are_read);
         tcase_add_test(tc, test_nothing_is_expected_unless_said);
         tcase_add_test(tc, test_expectations_that_do_not_fit_say_what_is_expected);
+        tcase_add_test(tc, test_on_which_errors_a_phase_ends);
+        tcase_add_test(tc, test_stop_criteria_are_read);
         tcase_add_test(tc, test_expectations_are_told_to_people);
         suite_add_tcase(suite, tc);
         return suite;

@@ -267,7 +267,7 @@ END_TEST
 
 START_TEST(test_the_rest_is_carried_over) {
         _cleanup_plan_ Plan *plan = bind_good("[x]\n[a]\nrw=randrw\nrwmixread=30\niodepth=8\nnumjobs=4\n"
-                                              "norandommap=0\n", MIB);
+                                              "norandommap=0\ncontinue_on_error=read\n[stop]\nerrors_max=9\n", MIB);
         const PhasePlan *phase = &plan->phases[1];
 
         ck_assert_uint_eq(plan->n_phases, 2);
@@ -279,6 +279,9 @@ START_TEST(test_the_rest_is_carried_over) {
         ck_assert_uint_eq(phase->numjobs, 4);
         ck_assert(phase->random_map);
         ck_assert(!plan->phases[0].random_map);
+        ck_assert(phase->ends_on_error[DIRECTION_WRITE] && !phase->ends_on_error[DIRECTION_READ]);
+        ck_assert(!plan->phases[0].ends_on_error[DIRECTION_WRITE]);
+        ck_assert_uint_eq(plan->stop_errors_max, 9);
 }
 END_TEST
 

@@ -21,6 +21,7 @@ struct Engine {
         uint64_t n_writes, n_errors;
         uint32_t in_flight;
         uint64_t oldest_ns;
+        EngineFailure failure;
         EngineErrno errnos[2];
         unsigned n_errnos;
 
@@ -98,6 +99,10 @@ int engine_ring_error(const Engine *e) {
         return e->ring_error;
 }
 
+EngineFailure engine_failure(const Engine *e) {
+        return e->failure;
+}
+
 /* --- the device ---------------------------------------------------------------------------- */
 
 static int device_error;
@@ -115,6 +120,7 @@ int claim_verify(const Claim *claim, Error *error) {
 /* --- the run --------------------------------------------------------------------------------- */
 
 static PhasePlan phases[2];
+static uint64_t stop_errors_max;
 static Link *link_of_worker;
 static char *detail;
 static char heard[4096]; /* what the service was told, a word each: "phase0:started sample paused ..." */
@@ -131,6 +137,7 @@ static void setup(void) {
         ck_assert_int_eq(link_new(&service, fds[1]), 0);
         memset(phases, 0, sizeof(phases));
         phases[1].index = 1;
+        stop_errors_max = UINT64_MAX;
         device_error = 0;
         n_verified = 0;
         on_verify = NULL;
@@ -179,7 +186,7 @@ static void hear_word(const Message *message) {
 }
 
 static Outcome run(unsigned n_phases) {
-        const Plan plan = { .n_phases = n_phases, .phases = phases };
+        const Plan plan = { .n_phases = n_phases, .phases = phases, .stop_errors_max = stop_errors_max };
         Reporter reporter = { .link = link_of_worker };
         const DriverConfig config = { .reporter = &reporter, .plan = &plan, .engine = &engine,
                                       .sample_interval_ns = 100 * NSEC_PER_MSEC, .signal_fd = -1 };
@@ -372,6 +379,64 @@ START_TEST(test_errnos_are_told_once) {
 }
 END_TEST
 
+START_TEST(test_as_many_errors_as_may_be_stop_nothing) {
+        engine.on_start = fail_some;
+        stop_errors_max = 3;
+        ck_assert_int_eq(run(2), OUTCOME_DONE);
+        ck_assert_str_eq(detail, "");
+        ck_assert_ptr_nonnull(strstr(heard, "phase1:done"));
+}
+END_TEST
+
+START_TEST(test_more_errors_than_may_be_are_a_result) {
+        engine.on_start = fail_some;
+        stop_errors_max = 2;
+        ck_assert_int_eq(run(2), OUTCOME_DONE);
+        ck_assert_str_eq(heard, "phase0:started errno5:2 errno28:1 phase0:stopped ");
+        ck_assert_str_eq(detail, "[stop] errors_max=2: 3 I/Os have failed");
+}
+END_TEST
+
+static void pause_after_errors(void) {
+        fail_some(0);
+        engine_becomes(ENGINE_PAUSED);
+}
+
+START_TEST(test_a_run_that_ends_while_it_drains_is_not_paused) {
+        engine.on_start = be_told_to_pause;
+        engine.on_pause = pause_after_errors;
+        stop_errors_max = 0;
+        ck_assert_int_eq(run(2), OUTCOME_DONE);
+        ck_assert_str_eq(heard, "phase0:started errno5:2 errno28:1 phase0:stopped ");
+}
+END_TEST
+
+static void fail_fatally(unsigned index) {
+        engine.failure = (EngineFailure) { .errnum = ENODATA, .direction = DIRECTION_WRITE, .offset = 8192 };
+        engine_becomes(ENGINE_IDLE);
+}
+
+START_TEST(test_an_error_that_the_job_does_not_continue_on) {
+        engine.on_start = fail_fatally;
+        ck_assert_int_eq(run(2), OUTCOME_FAILED);
+        ck_assert_str_eq(heard, "phase0:started phase0:stopped ");
+        ck_assert_str_eq(detail, "a write at offset 8192 failed with ENODATA (No data available), and the job does not "
+                                 "continue on that error");
+}
+END_TEST
+
+static void fail_fatally_and_go(unsigned index) {
+        device_error = -ENODEV;
+        engine.n_errors = 1;
+        fail_fatally(index);
+}
+
+START_TEST(test_a_device_that_is_gone_is_lost_whatever_the_job_says_of_errors) {
+        engine.on_start = fail_fatally_and_go;
+        ck_assert_int_eq(run(2), OUTCOME_LOST);
+}
+END_TEST
+
 static void fail_and_go(unsigned index) {
         device_error = -ENODEV;
         fail_some(index);
@@ -494,6 +559,11 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_resume_while_draining_is_kept_until_it_has);
         tcase_add_test(tc, test_ring_error);
         tcase_add_test(tc, test_errnos_are_told_once);
+        tcase_add_test(tc, test_as_many_errors_as_may_be_stop_nothing);
+        tcase_add_test(tc, test_more_errors_than_may_be_are_a_result);
+        tcase_add_test(tc, test_a_run_that_ends_while_it_drains_is_not_paused);
+        tcase_add_test(tc, test_an_error_that_the_job_does_not_continue_on);
+        tcase_add_test(tc, test_a_device_that_is_gone_is_lost_whatever_the_job_says_of_errors);
         tcase_add_test(tc, test_lost_as_the_phase_ends);
         tcase_add_test(tc, test_lost_without_an_error);
         tcase_add_test(tc, test_another_device_from_the_start);
