@@ -8,6 +8,9 @@ import pytest
 from harness import MIB, NbdDevice, wait_for
 from needs import need_nbd
 
+# What its tests share is made once, in one process.
+pytestmark = pytest.mark.xdist_group("errors")
+
 JOB = "[p]\nrw=randwrite\nbs=4k\niodepth=16\ntime_based\nruntime=60\n"
 
 

@@ -9,6 +9,9 @@ import pytest
 from harness import KIB, MIB, SECTOR, LoopDevice
 from needs import missing, need_loop
 
+# What its tests share is made once, in one process.
+pytestmark = pytest.mark.xdist_group("payload")
+
 SIZE = 16 * MIB
 SAVED_MAX = 0.02
 N_PIECES = 256

@@ -7,6 +7,7 @@ import ctypes
 import fcntl
 import mmap
 import os
+import re
 import signal
 import subprocess
 
@@ -33,14 +34,19 @@ def reasons(service, path) -> list[str]:
     return device["reasons"]
 
 
+def nodes() -> list[str]:
+    """What is in /dev, without the devices that other tests make meanwhile."""
+    return sorted(name for name in os.listdir("/dev") if not re.match(r"(loop|zram)\d", name))
+
+
 def refuses(service, device, *words, path=None, options=(), listed=True):
     """A confirmed start on the device (or on path, of it) is refused with these words and leaves everything as
     it was; unless told otherwise `devices` says them too."""
     path = path or device.path
-    before = content_hash(device.file), service.cli.json("list"), sorted(os.listdir("/dev"))
+    before = content_hash(device.file), service.cli.json("list"), nodes()
     result = start(service, path, "--confirm", os.path.basename(path), *options, check=3)
     assert path in result.err and all(word in result.err for word in words), result
-    assert (content_hash(device.file), service.cli.json("list"), sorted(os.listdir("/dev"))) == before
+    assert (content_hash(device.file), service.cli.json("list"), nodes()) == before
     if listed:
         told = "; ".join(reasons(service, path))
         assert all(word in told for word in words), told
@@ -174,10 +180,9 @@ def test_read_only(service, disk):
         run("blockdev", "--setrw", disk.path)
 
 
-def test_without_size(service):
-    needs.need_loop()
-    path = run("losetup", "--find").strip()
-    result = start(service, path, "--confirm", os.path.basename(path), check=3)
+def test_without_size(service, loop):
+    empty = loop(0)
+    result = start(service, empty.path, "--confirm", empty.confirm, check=3)
     assert "it has no size" in result.err
 
 
@@ -384,12 +389,13 @@ def test_the_machines_own_disk(service):
 
 # --- what it holds -----------------------------------------------------------------------------
 
+# Whoever makes it must not look at other devices, which other tests have made meanwhile.
 CONTENTS = {
     "ext4": (64, "holds a file system (ext4, \"other\")", ["mkfs.ext4", "-q", "-L", "other"]),
     "xfs": (320, "holds a file system (xfs)", ["mkfs.xfs", "-q"]),
     "btrfs": (128, "holds a file system (btrfs)", ["mkfs.btrfs", "-q"]),
     "swap": (64, "holds a signature (swap)", ["mkswap"]),
-    "lvm": (64, "holds a RAID or volume manager member (LVM2_member)", ["pvcreate", "-q"]),
+    "lvm": (64, "holds a RAID or volume manager member (LVM2_member)", ["pvcreate", "-q", "--devices", "DEVICE"]),
 }  # fmt: skip
 
 
@@ -398,7 +404,7 @@ def test_content_needs_erase_existing(service, loop, kind):
     size, words, command = CONTENTS[kind]
     needs.need_programs(command[0])
     device = loop(size * MIB)
-    run(*command, device.path)
+    run(*(word.replace("DEVICE", device.path) for word in command), device.path)
     refuses(service, device, words)
     assert "--erase-existing" in start(service, device.path, "--confirm", device.name, check=3).err
 

@@ -8,6 +8,9 @@ import pytest
 from harness import MIB, LoopDevice
 from needs import need_loop
 
+# What its tests share is made once, in one process.
+pytestmark = pytest.mark.xdist_group("samples")
+
 JOB = """
 [first]
 rw=randwrite

@@ -11,6 +11,9 @@ import pytest
 from harness import MIB, SsdSim, content_hash
 from needs import need_ssdsim
 
+# What its tests share is made once, in one process.
+pytestmark = pytest.mark.xdist_group("ssdsim")
+
 PAGE = 4096
 DEPTH = 32
 JOB = f"[p]\nrw=randwrite\nbs=4k\niodepth={DEPTH}\ntime_based\nruntime=45\n"

@@ -7,6 +7,9 @@ import pytest
 from harness import MIB, LoopDevice, NbdDevice, wait_for
 from needs import need_nbd
 
+# What its tests share is made once, in one process.
+pytestmark = pytest.mark.xdist_group("stall")
+
 # Begins and ends within an interval, so one more second than the whole intervals that must be empty.
 N_EMPTY = 7
 HANG_S = N_EMPTY + 1
