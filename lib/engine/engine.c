@@ -86,10 +86,14 @@ EngineState engine_state(const Engine *engine) {
         return slice_state(engine->slice);
 }
 
-int engine_start_phase(Engine *engine, unsigned index) {
+int engine_take_up_phase(Engine *engine, unsigned index, const Position *at, uint64_t running_ns) {
         if (index >= engine->plan->n_phases)
                 return -EINVAL;
-        return slice_start(engine->slice, &engine->plan->phases[index]);
+        return slice_start(engine->slice, &engine->plan->phases[index], at, running_ns);
+}
+
+int engine_start_phase(Engine *engine, unsigned index) {
+        return engine_take_up_phase(engine, index, &(Position){}, 0);
 }
 
 void engine_pause(Engine *engine) {
@@ -117,6 +121,10 @@ void engine_counters(Engine *engine, Counters *ret) {
 
 void engine_in_flight(const Engine *engine, uint32_t *ret_n, uint64_t *ret_oldest_ns) {
         slice_in_flight(engine->slice, ret_n, ret_oldest_ns);
+}
+
+void engine_position(Engine *engine, Position *ret) {
+        slice_position(engine->slice, ret);
 }
 
 unsigned engine_errnos(Engine *engine, EngineErrno ret[static ENGINE_N_ERRNOS_MAX]) {

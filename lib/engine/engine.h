@@ -58,6 +58,12 @@ EngineState engine_state(const Engine *engine);
  */
 int engine_start_phase(Engine *engine, unsigned index);
 
+/*
+ * The same of a phase that has been interrupted after running_ns of running time: it goes on at that position
+ * (pattern_take_up()). Writes are numbered on from EngineConfig.first_index.
+ */
+int engine_take_up_phase(Engine *engine, unsigned index, const Position *at, uint64_t running_ns);
+
 /* All of these return at once; the state tells when it has happened. */
 void engine_pause(Engine *engine);
 void engine_resume(Engine *engine);
@@ -74,6 +80,12 @@ void engine_counters(Engine *engine, Counters *ret);
 
 /* Submitted and not completed; age of the oldest in ns (0 if none). */
 void engine_in_flight(const Engine *engine, uint32_t *ret_n, uint64_t *ret_oldest_ns);
+
+/*
+ * Where the phase stands, without boot_ns. Never blocks: while the order goes on, a moment's old position may be told.
+ * To be asked every second or so, for what is settled by then is noted when it is asked.
+ */
+void engine_position(Engine *engine, Position *ret);
 
 /* One errno of the device, over the whole run. */
 typedef struct EngineErrno {

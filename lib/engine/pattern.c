@@ -123,3 +123,27 @@ PatternOp pattern_at(const Pattern *p, uint64_t index) {
                 direction = alternate(index, p->read_percent, &place);
         return op_of(p, direction, permuted_block(p, direction, place));
 }
+
+/* Only of orders that never jump: of all I/Os before this index. */
+static uint64_t bytes_before(const PhasePlan *plan, uint64_t index) {
+        uint64_t n_streams = rw_mode_is_random(plan->rw) ? 1 : MAX(plan->numjobs, 1U);
+        uint64_t n = index / n_streams, n_more = index % n_streams; /* a stream has done n, some of them one more */
+        uint64_t reads = n_streams * reads_before(n, plan->read_percent) +
+                         n_more * (reads_before(n + 1, plan->read_percent) - reads_before(n, plan->read_percent));
+
+        return reads * plan->block_bytes[DIRECTION_READ] + (index - reads) * plan->block_bytes[DIRECTION_WRITE];
+}
+
+void pattern_take_up(const PhasePlan *plan, bool drained, Position *position) {
+        if (drained)
+                return;
+
+        position->next_write += PATTERN_JUMP;
+        if (rw_mode_is_random(plan->rw) && !plan->random_map) {
+                position->next_index += PATTERN_JUMP;
+                position->first_index = position->low_index = position->next_index;
+        } else {
+                position->next_index = position->low_index;
+                position->issued_bytes = bytes_before(plan, position->low_index);
+        }
+}

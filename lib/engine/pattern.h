@@ -16,6 +16,7 @@
  *   wraps; reads and writes each keep their own position.
  */
 
+#include "sample/position.h"
 #include "spec/plan.h"
 
 typedef struct PatternOp {
@@ -42,3 +43,15 @@ void pattern_init(Pattern *ret, const PhasePlan *plan, unsigned slice);
 
 /* Of the I/O with this index. Allocates nothing, takes constant expected time. */
 PatternOp pattern_at(const Pattern *pattern, uint64_t index);
+
+/* Room for more I/Os than any run submits in the seconds that an interruption may lose. */
+#define PATTERN_JUMP (UINT64_C(1) << 26)
+
+/*
+ * From where a phase stood, as far as that is known, to where it goes on. After a stop for which all I/O was waited
+ * (drained) exactly there. Else more may have been submitted than is known: a random order without map jumps over it,
+ * so that none of it is repeated; any other goes on at the lowest index that had not completed, and repeats at most
+ * what was outstanding then and what came in the seconds that were lost, so that no block is left out. Writes get
+ * new numbers in any case.
+ */
+void pattern_take_up(const PhasePlan *plan, bool drained, Position *position);

@@ -52,6 +52,9 @@
 #define WAIT_SEVERAL_TIMEOUT_NS (5 * NSEC_PER_MSEC)
 #define WAIT_TIMEOUT_NS (100 * NSEC_PER_MSEC) /* how soon a pause, stop or end is noticed while the device hangs */
 
+/* A change takes some nanoseconds; a thread that lost its processor in the middle of one is not waited for. */
+#define PLACE_TRIES 64U
+
 /* A device that fails everything at once would otherwise be asked a million times a second. */
 #define FAILURE_STREAK_MAX 64U
 #define FAILURE_PAUSE_NS (10 * NSEC_PER_MSEC)
@@ -66,11 +69,18 @@ typedef enum Command {
 
 typedef struct Slot {
         _Atomic uint64_t submitted_at_ns; /* monotonic; 0: free */
+        _Atomic uint64_t index;           /* of the pattern */
         PatternOp op;
         uint32_t n_done; /* bytes transferred so far */
         unsigned region;
         uint8_t *buf;
 } Slot;
+
+/* How far the order has come, in one piece: the version is odd while it changes. */
+typedef struct Place {
+        _Atomic unsigned version;
+        _Atomic uint64_t next_index, next_write, issued_bytes;
+} Place;
 
 struct Slice {
         SliceConfig config;
@@ -88,7 +98,13 @@ struct Slice {
         _Atomic int ring_error;
         _Atomic uint32_t n_in_flight;
         _Atomic uint64_t clock; /* see running_ns_at() */
+        Place place;
         Tally tally;
+
+        /* The owner's own. */
+        Position position; /* as last told */
+        uint64_t marked_index; /* all below had completed at marked_at_ns */
+        uint64_t marked_at_ns;
 
         /* The thread's own while a phase runs; the owner sets it up while the thread is parked. */
         const PhasePlan *phase;
@@ -176,12 +192,25 @@ static void fill_slot(Slice *s, uint32_t number) {
         Slot *slot = &s->slots[number];
 
         prefetch_next(s);
+        atomic_store_explicit(&slot->index, s->next_index, memory_order_relaxed);
         slot->op = pattern_at(&s->pattern, s->next_index++);
         slot->n_done = 0;
         if (slot->op.direction == DIRECTION_WRITE)
                 payload_fill(s->config.payload, slot->buf, slot->op.length, slot->op.offset, s->next_write++);
         s->issued_bytes += slot->op.length;
         submit_slot(s, number);
+}
+
+/* After the slots' times: who sees this place sees all that is outstanding below it. */
+static void publish_place(Slice *s) {
+        unsigned version = atomic_load_explicit(&s->place.version, memory_order_relaxed);
+
+        atomic_store_explicit(&s->place.version, version + 1, memory_order_relaxed);
+        atomic_thread_fence(memory_order_release);
+        atomic_store_explicit(&s->place.next_index, s->next_index, memory_order_relaxed);
+        atomic_store_explicit(&s->place.next_write, s->next_write, memory_order_relaxed);
+        atomic_store_explicit(&s->place.issued_bytes, s->issued_bytes, memory_order_relaxed);
+        atomic_store_explicit(&s->place.version, version + 2, memory_order_release);
 }
 
 /* Queues new I/O in free slots; returns whether there is more to queue at once. */
@@ -199,6 +228,7 @@ static bool fill(Slice *s) {
         for (uint32_t i = s->n_free; i < before; i++)
                 atomic_store_explicit(&s->slots[s->free_slots[i]].submitted_at_ns, now, memory_order_relaxed);
         atomic_store_explicit(&s->n_in_flight, s->n_slots - s->n_free, memory_order_relaxed);
+        publish_place(s);
         return s->n_free > 0 && s->issued_bytes < s->phase->limit_bytes;
 }
 
@@ -483,7 +513,17 @@ static void lay_out_slots(Slice *s, const PhasePlan *phase) {
         }
 }
 
-int slice_start(Slice *s, const PhasePlan *phase) {
+/* Before the thread runs the phase. */
+static void begin_at(Slice *s, const Position *at, uint64_t now) {
+        s->next_index = at->next_index;
+        s->issued_bytes = at->issued_bytes;
+        s->position = *at;
+        s->marked_index = at->low_index;
+        s->marked_at_ns = now;
+        publish_place(s);
+}
+
+int slice_start(Slice *s, const PhasePlan *phase, const Position *at, uint64_t running_ns) {
         int ring_error = slice_ring_error(s);
         uint64_t now = time_monotonic_ns();
 
@@ -494,15 +534,14 @@ int slice_start(Slice *s, const PhasePlan *phase) {
 
         s->phase = phase;
         pattern_init(&s->pattern, phase, s->config.number);
-        s->next_index = 0;
-        s->issued_bytes = 0;
+        begin_at(s, at, now);
         s->failure = (EngineFailure) {};
         s->ns_per_io = SLOW_NS_PER_IO;
         s->now_ns = s->reaped_at_ns = now;
         lay_out_slots(s, phase);
         tally_begin_phase(&s->tally);
 
-        atomic_store_explicit(&s->clock, CLOCK_STANDS, memory_order_relaxed);
+        atomic_store_explicit(&s->clock, running_ns | CLOCK_STANDS, memory_order_relaxed);
         clock_go(s, now);
         set_state(s, ENGINE_RUNNING);
 
@@ -548,6 +587,55 @@ void slice_in_flight(const Slice *s, uint32_t *ret_n, uint64_t *ret_oldest_ns) {
 
         uint64_t now = time_monotonic_ns();
         *ret_oldest_ns = oldest < now ? now - oldest : 0;
+}
+
+/* False if the thread was held up in the middle of a change. */
+static bool read_place(const Slice *s, Position *ret) {
+        unsigned version = atomic_load_explicit(&s->place.version, memory_order_acquire);
+
+        ret->next_index = atomic_load_explicit(&s->place.next_index, memory_order_relaxed);
+        ret->next_write = atomic_load_explicit(&s->place.next_write, memory_order_relaxed);
+        ret->issued_bytes = atomic_load_explicit(&s->place.issued_bytes, memory_order_relaxed);
+        atomic_thread_fence(memory_order_acquire);
+        return version % 2 == 0 && atomic_load_explicit(&s->place.version, memory_order_relaxed) == version;
+}
+
+/* Below it everything has completed. A slot that is filled anew meanwhile has completed what it held before. */
+static uint64_t lowest_outstanding(const Slice *s, uint64_t next_index) {
+        uint64_t low = next_index;
+
+        for (uint32_t i = 0; i < s->n_slots; i++)
+                if (atomic_load_explicit(&s->slots[i].submitted_at_ns, memory_order_acquire) != 0)
+                        low = MIN(low, atomic_load_explicit(&s->slots[i].index, memory_order_relaxed));
+        return low;
+}
+
+/* What had completed at the mark has settled when the mark is old enough; the longer range is the better proof. */
+static void settle(Slice *s, uint64_t now) {
+        Position *p = &s->position;
+
+        if (now - s->marked_at_ns < POSITION_SETTLED_NS)
+                return;
+        if (s->marked_index - p->first_index > p->settled_to - p->settled_from) {
+                p->settled_from = p->first_index;
+                p->settled_to = s->marked_index;
+        }
+        s->marked_index = p->low_index;
+        s->marked_at_ns = now;
+}
+
+void slice_position(Slice *s, Position *ret) {
+        Position now = s->position;
+        bool whole = false;
+
+        for (unsigned i = 0; i < PLACE_TRIES && !whole; i++)
+                whole = read_place(s, &now);
+        if (whole) {
+                now.low_index = MAX(now.low_index, lowest_outstanding(s, now.next_index));
+                s->position = now;
+                settle(s, time_monotonic_ns());
+        }
+        *ret = s->position;
 }
 
 Tally *slice_tally(Slice *s) {

@@ -29,8 +29,11 @@ int slice_new(Slice **ret, const SliceConfig *config, Error *error);
 Slice *slice_free(Slice *slice);
 DEFINE_CLEANUP(Slice *, slice_free)
 
-/* Only when idle. -EBUSY if it is not; the ring's error if it had one. */
-int slice_start(Slice *slice, const PhasePlan *phase);
+/*
+ * Only when idle. -EBUSY if it is not; the ring's error if it had one. at: where it goes on after running_ns of running
+ * time; its write number does not count, see SliceConfig.
+ */
+int slice_start(Slice *slice, const PhasePlan *phase, const Position *at, uint64_t running_ns);
 void slice_pause(Slice *slice);
 void slice_resume(Slice *slice);
 void slice_stop(Slice *slice);
@@ -38,6 +41,7 @@ void slice_stop(Slice *slice);
 EngineState slice_state(const Slice *slice);
 uint64_t slice_running_ns(const Slice *slice);
 void slice_in_flight(const Slice *slice, uint32_t *ret_n, uint64_t *ret_oldest_ns);
+void slice_position(Slice *slice, Position *ret);
 Tally *slice_tally(Slice *slice);
 int slice_ring_error(const Slice *slice);
 EngineFailure slice_failure(const Slice *slice); /* only when idle */

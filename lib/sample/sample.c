@@ -55,6 +55,17 @@ static void put_double(Writer *w, double value) {
         put_u64(w, bits);
 }
 
+static void put_position(Writer *w, const Position *position) {
+        put_u64(w, position->first_index);
+        put_u64(w, position->low_index);
+        put_u64(w, position->next_index);
+        put_u64(w, position->next_write);
+        put_u64(w, position->issued_bytes);
+        put_u64(w, position->settled_from);
+        put_u64(w, position->settled_to);
+        put_u64(w, position->boot_ns);
+}
+
 static void put_histogram(Writer *w, const Histogram *h) {
         uint8_t *length_at = w->p;
 
@@ -91,6 +102,7 @@ size_t sample_encode(const Sample *sample, uint8_t *buf, size_t size) {
         put_u64(&w, sample->oldest_ns);
         put_double(&w, sample->cpu_percent);
         put_double(&w, sample->temperature_c);
+        put_position(&w, &sample->position);
         for (unsigned d = 0; d < N_DIRECTIONS; d++)
                 put_histogram(&w, &sample->latency[d]);
 
@@ -135,6 +147,17 @@ static double get_double(Reader *r) {
         return value;
 }
 
+static void get_position(Reader *r, Position *ret) {
+        ret->first_index = get_u64(r);
+        ret->low_index = get_u64(r);
+        ret->next_index = get_u64(r);
+        ret->next_write = get_u64(r);
+        ret->issued_bytes = get_u64(r);
+        ret->settled_from = get_u64(r);
+        ret->settled_to = get_u64(r);
+        ret->boot_ns = get_u64(r);
+}
+
 static void get_histogram(Reader *r, Histogram *ret) {
         uint32_t n = get_u32(r);
 
@@ -169,6 +192,7 @@ int sample_decode(Sample *ret, const void *data, size_t length) {
         s.oldest_ns = get_u64(&r);
         s.cpu_percent = get_double(&r);
         s.temperature_c = get_double(&r);
+        get_position(&r, &s.position);
         for (unsigned d = 0; d < N_DIRECTIONS; d++)
                 get_histogram(&r, &s.latency[d]);
 

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 #include "sample/histogram.h"
+#include "sample/position.h"
 #include "spec/direction.h"
 
 /* Running totals since the phase began, a consistent snapshot: each direction's ios are its histogram's count. */
@@ -32,6 +33,7 @@ typedef struct Sample {
         uint64_t oldest_ns;    /* age of the oldest of them; 0 if none */
         double cpu_percent;    /* of all the host's cores together, 0..100; NaN if unknown */
         double temperature_c;  /* NaN if unknown */
+        Position position;     /* at its end */
         Histogram latency[N_DIRECTIONS];
 } Sample;
 

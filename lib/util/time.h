@@ -4,8 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* CLOCK_MONOTONIC and CLOCK_REALTIME in nanoseconds. */
+/* CLOCK_MONOTONIC, CLOCK_BOOTTIME and CLOCK_REALTIME in nanoseconds. */
 uint64_t time_monotonic_ns(void);
+uint64_t time_boottime_ns(void);
 int64_t time_realtime_ns(void);
 
 #define TIME_RFC3339_MAX 40
@@ -15,6 +16,12 @@ int64_t time_realtime_ns(void);
  * "2026-03-01T22:14:05.123+01:00". Returns buf, which holds at least TIME_RFC3339_MAX bytes.
  */
 const char *time_format_rfc3339(int64_t realtime_ns, char *buf);
+
+/*
+ * The same back, with any number of decimals or none, and Z for +00:00. -EINVAL for what is no such time, -ERANGE for one
+ * that nanoseconds do not reach.
+ */
+int time_parse_rfc3339(const char *s, int64_t *ret_realtime_ns);
 
 #define TIME_SPAN_MAX 32
 
