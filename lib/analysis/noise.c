@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
+#include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,14 +123,38 @@ double long_run_variance(const double *y, size_t n) {
 
 Line line_fit(const double *y, size_t n) {
         double t_mean = (double) (n - 1) / 2, y_mean = mean(y, n);
-        double s_tt = 0, s_ty = 0;
+        double s_tt = 0, s_ty = 0, s_yy = 0;
 
         for (size_t i = 0; i < n; i++) {
                 double t = (double) i - t_mean;
                 s_tt += t * t;
                 s_ty += t * (y[i] - y_mean);
+                s_yy += (y[i] - y_mean) * (y[i] - y_mean);
         }
 
         double slope = s_tt > 0 ? s_ty / s_tt : 0;
-        return (Line){ .slope = slope, .intercept = y_mean - slope * t_mean, .sum_tt = s_tt };
+        return (Line){
+                .slope = slope,
+                .intercept = y_mean - slope * t_mean,
+                .sum_tt = s_tt,
+                .sum_rr = fmax(0, s_yy - slope * s_ty),
+        };
+}
+
+int line_direction(const double *y, size_t n, Line *ret_line, int *ret) {
+        Line line = line_fit(y, n);
+        _cleanup_free_ double *residual = calloc(n, sizeof(double));
+        if (!residual)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                residual[i] = y[i] - line.intercept - line.slope * (double) i;
+
+        double lrv = long_run_variance(residual, n);
+        if (lrv < 0)
+                return -ENOMEM;
+
+        bool moves = fabs(line.slope) > MOVE_SIGMAS * sqrt(lrv / line.sum_tt);
+        *ret_line = line;
+        *ret = !moves ? 0 : line.slope > 0 ? 1 : -1;
+        return 0;
 }

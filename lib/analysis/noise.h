@@ -25,10 +25,20 @@ double long_run_variance(const double *y, size_t n);
 /* Half a percent of a level: what no drive and no clock keeps below. */
 #define NOISE_FLOOR 0.005
 
-/* Least squares line through (0, y[0]), (1, y[1]), ...: slope per step, and Σ(t − mean t)². n >= 2. */
+/* Least squares line through (0, y[0]), (1, y[1]), ...: slope per step. n >= 1. */
 typedef struct Line {
         double slope;
         double intercept; /* at 0 */
-        double sum_tt;
+        double sum_tt;    /* Σ(t − mean t)² */
+        double sum_rr;    /* Σ(y − line)² */
 } Line;
 Line line_fit(const double *y, size_t n);
+
+/* Two-sided 0.1 %: beyond so many standard errors noise is no explanation. */
+#define MOVE_SIGMAS 3.3
+
+/*
+ * The line through n values, and where it goes if noise, however correlated in time, does not explain that: 1 up, -1
+ * down, else 0. -ENOMEM.
+ */
+int line_direction(const double *y, size_t n, Line *ret_line, int *ret);

@@ -138,3 +138,12 @@ double series_level(const Series *series, size_t from, size_t to) {
         }
         return duration_s > 0 ? ios / duration_s : 0;
 }
+
+double series_extreme(const Series *series, size_t from, double window_s, double (*pick)(double, double)) {
+        size_t window = (size_t) fmax(1, round(window_s / series->block_s));
+        double extreme = NAN;
+
+        for (size_t i = from; i + window <= series->n_blocks; i++)
+                extreme = pick(extreme, series_level(series, i, i + window));
+        return extreme;
+}

@@ -58,3 +58,9 @@ void series_done(Series *series);
 
 /* Σ ios / Σ duration of blocks [from, to); 0 if there are none. */
 double series_level(const Series *series, size_t from, size_t to);
+
+/*
+ * The lowest or highest (pick: fmin or fmax) level of any window_s seconds, at least one block, from block `from` on;
+ * NaN if there are not so many.
+ */
+double series_extreme(const Series *series, size_t from, double window_s, double (*pick)(double, double));

@@ -12,19 +12,10 @@
 
 static const CurveNoise usual = { .sigma = 0.05, .phi = 0.5, .heavy_tails = true };
 
-static Analysis *judge(const Curve *curve, uint64_t capacity_bytes) {
-        Series series;
-        Analysis *a;
-        ck_assert_int_eq(series_init(&series, curve->points, curve->n), 0);
-        ck_assert_int_eq(analysis_new(&a, &series, capacity_bytes), 0);
-        series_done(&series);
-        return a;
-}
-
 static Analysis *judge_steps(double iops, const CurveStep *steps, size_t n, const CurveNoise *noise, double length_s,
                              uint64_t capacity) {
         _cleanup_(curve_done) Curve curve = curve_make(iops, steps, n, noise, length_s, 1, 1);
-        return judge(&curve, capacity);
+        return curve_judge(&curve, capacity);
 }
 
 #define assert_near(x, wanted, tolerance) ck_assert_double_eq_tol(x, wanted, (tolerance) * (wanted))
@@ -82,7 +73,7 @@ START_TEST(decline_within_an_hour_drifts) {
 
         for (uint64_t seed = 1; seed <= 20; seed++) {
                 _cleanup_(curve_done) Curve curve = curve_make(10000, steps, ELEMENTSOF(steps), &usual, HOUR, 1, seed);
-                Analysis *a = judge(&curve, GIB);
+                Analysis *a = curve_judge(&curve, GIB);
                 ck_assert_str_eq(steady_state_name(a->steady), "drifting");
                 ck_assert_int_eq(a->trend, -1);
                 analysis_free(a);
@@ -95,7 +86,7 @@ START_TEST(what_came_to_rest_is_steady) {
 
         for (uint64_t seed = 1; seed <= 20; seed++) {
                 _cleanup_(curve_done) Curve curve = curve_make(10000, steps, ELEMENTSOF(steps), &usual, HOUR, 1, seed);
-                Analysis *a = judge(&curve, GIB);
+                Analysis *a = curve_judge(&curve, GIB);
                 ck_assert_str_eq(steady_state_name(a->steady), "steady");
                 analysis_free(a);
         }
@@ -140,7 +131,7 @@ START_TEST(low_of_a_cycle_is_no_death) {
         for (size_t i = 0; i < curve.n; i++)
                 if (fmod((double) i, 630) >= 450)
                         curve.points[i].ios = 0;
-        Analysis *a = judge(&curve, 0);
+        Analysis *a = curve_judge(&curve, 0);
         ck_assert(a->has_cycle);
         ck_assert_double_eq_tol(a->end_silent_s, 0, 1e-9);
         analysis_free(a);
@@ -172,7 +163,7 @@ START_TEST(cycle_is_no_collapse) {
         for (size_t i = 0; i < curve.n; i++)
                 if (fmod((double) i, 630) > 450)
                         curve.points[i].ios = floor(curve.points[i].ios / 20);
-        Analysis *a = judge(&curve, 0);
+        Analysis *a = curve_judge(&curve, 0);
         ck_assert_str_eq(steady_state_name(a->steady), "cycling");
         ck_assert_str_eq(collapse_verdict_name(a->collapse), "none");
         ck_assert(a->has_cycle);
@@ -194,7 +185,7 @@ END_TEST
 START_TEST(single_digits_do_not_collapse) {
         /* 1 to 6 I/Os a second, as a floppy. */
         _cleanup_(curve_done) Curve curve = curve_make(3, NULL, 0, &(CurveNoise){ .sigma = 0.5 }, 114, 1, 7);
-        Analysis *a = judge(&curve, 1440 * KIB);
+        Analysis *a = curve_judge(&curve, 1440 * KIB);
         ck_assert_str_eq(collapse_verdict_name(a->collapse), "none");
         ck_assert(isfinite(a->steady_iops) && a->steady_iops > 1 && a->steady_iops < 6);
         ck_assert_uint_eq(a->n_stalls, 0);
@@ -206,7 +197,7 @@ START_TEST(dead_drive_gives_numbers_or_nothing) {
         _cleanup_(curve_done) Curve curve = curve_make(0, NULL, 0, NULL, HOUR, 1, 1);
         for (size_t i = 0; i < curve.n; i++)
                 curve.points[i].ios = 0;
-        Analysis *a = judge(&curve, GIB);
+        Analysis *a = curve_judge(&curve, GIB);
         ck_assert_str_eq(collapse_verdict_name(a->collapse), "none");
         ck_assert(isnan(a->collapse_ratio));
         ck_assert_int_ne(a->steady, STEADY_STEADY);
@@ -217,7 +208,7 @@ END_TEST
 START_TEST(few_blocks_tell_nothing) {
         for (size_t n = 0; n < 10; n++) {
                 _cleanup_(curve_done) Curve curve = curve_make(1000, NULL, 0, NULL, (double) n, 1, 1);
-                Analysis *a = judge(&curve, GIB);
+                Analysis *a = curve_judge(&curve, GIB);
                 ck_assert_str_eq(collapse_verdict_name(a->collapse), "none");
                 ck_assert(isnan(a->steady_iops) && isnan(a->burst_iops) && isnan(a->collapse_ratio));
                 ck_assert_uint_eq(a->n_regimes, 0);
@@ -234,7 +225,7 @@ START_TEST(pause_is_no_collapse) {
                 curve.points[i].ios = 0;
                 curve.points[i].cut = true;
         }
-        Analysis *a = judge(&curve, 0);
+        Analysis *a = curve_judge(&curve, 0);
         ck_assert_str_eq(collapse_verdict_name(a->collapse), "none");
         ck_assert_uint_eq(a->n_regimes, 1);
         ck_assert_uint_eq(a->n_stalls, 0);
@@ -247,7 +238,7 @@ START_TEST(fall_at_a_cut_is_not_claimed) {
         _cleanup_(curve_done) Curve curve = curve_make(8000, steps, ELEMENTSOF(steps), &usual, 1.5 * HOUR, 1, 1);
         for (size_t i = 990; i < 1000; i++)
                 curve.points[i].cut = true;
-        Analysis *a = judge(&curve, 0);
+        Analysis *a = curve_judge(&curve, 0);
         ck_assert(isnan(a->collapse_at_s));
         analysis_free(a);
 }
@@ -258,7 +249,7 @@ START_TEST(stalls_are_counted) {
         const size_t at[] = { 100, 1000, 1001, 1002, 3000 };
         for (size_t i = 0; i < ELEMENTSOF(at); i++)
                 curve.points[at[i]].ios = i % 2 ? 0 : 20;
-        Analysis *a = judge(&curve, 0);
+        Analysis *a = curve_judge(&curve, 0);
         ck_assert_uint_eq(a->n_stalls, 3);
         ck_assert_double_eq_tol(a->longest_stall_s, 3, 1e-9);
         ck_assert_str_eq(collapse_verdict_name(a->collapse), "none");
@@ -325,7 +316,7 @@ START_TEST(silence_at_the_end_is_told_to_the_second) {
         _cleanup_(curve_done) Curve curve = curve_make(5000, NULL, 0, &usual, HOUR, 1, 1);
         for (size_t i = curve.n - 65; i < curve.n; i++)
                 curve.points[i].ios = 0;
-        Analysis *a = judge(&curve, GIB);
+        Analysis *a = curve_judge(&curve, GIB);
         ck_assert_double_eq_tol(a->end_silent_s, 65, 1e-9);
         analysis_free(a);
 }
@@ -335,7 +326,7 @@ START_TEST(silence_of_a_slow_drive_says_nothing) {
         _cleanup_(curve_done) Curve curve = curve_make(3, NULL, 0, NULL, HOUR, 1, 1);
         for (size_t i = curve.n - 20; i < curve.n; i++)
                 curve.points[i].ios = 0;
-        Analysis *a = judge(&curve, GIB);
+        Analysis *a = curve_judge(&curve, GIB);
         ck_assert_double_eq(a->end_silent_s, 0);
         analysis_free(a);
 }
@@ -346,7 +337,7 @@ START_TEST(a_cycle_has_its_range_and_its_trough_is_the_floor) {
         for (size_t i = 0; i < curve.n; i++)
                 if (i % 600 > 450)
                         curve.points[i].ios = 5000; /* no stall */
-        Analysis *a = judge(&curve, 0);
+        Analysis *a = curve_judge(&curve, 0);
         ck_assert_str_eq(steady_state_name(a->steady), "cycling");
         assert_near(a->cycle_low_iops, 5000, 0.01);
         assert_near(a->cycle_high_iops, 40000, 0.01);
@@ -363,7 +354,7 @@ START_TEST(stalls_that_take_their_time_are_the_floor) {
         for (size_t i = 0; i < curve.n; i++)
                 if (i % 60 >= 40)
                         curve.points[i].ios = 0;
-        Analysis *a = judge(&curve, 0);
+        Analysis *a = curve_judge(&curve, 0);
         ck_assert_uint_eq(a->n_stalls, 120);
         ck_assert_double_eq_tol(a->stalled_share, 1.0 / 3, 0.01);
         ck_assert_str_eq(steady_state_name(a->steady), "steady");
@@ -377,7 +368,7 @@ START_TEST(rare_stalls_leave_the_floor_where_it_is) {
         _cleanup_(curve_done) Curve curve = curve_make(5000, NULL, 0, &usual, 2 * HOUR, 1, 1);
         for (size_t i = 0; i < curve.n; i += 30)
                 curve.points[i].ios = 0;
-        Analysis *a = judge(&curve, 0);
+        Analysis *a = curve_judge(&curve, 0);
         ck_assert_uint_eq(a->n_stalls, 240);
         ck_assert_double_eq(a->floor_iops, a->steady_iops);
         analysis_free(a);
@@ -418,7 +409,7 @@ START_TEST(the_peak_is_that_of_ten_seconds) {
         for (size_t i = 1000; i < 1010; i++)
                 curve.points[i].ios = 6000;
         curve.points[2005].ios = 9000;
-        Analysis *a = judge(&curve, 0);
+        Analysis *a = curve_judge(&curve, 0);
         ck_assert_double_eq_tol(a->peak_iops, 6000, 1e-6);
         analysis_free(a);
 }

@@ -70,3 +70,13 @@ void curve_done(Curve *curve) {
         free(curve->points);
         *curve = (Curve){};
 }
+
+Analysis *curve_judge(const Curve *curve, uint64_t capacity_bytes) {
+        Series series;
+        Analysis *analysis;
+
+        if (series_init(&series, curve->points, curve->n) < 0 || analysis_new(&analysis, &series, capacity_bytes) < 0)
+                abort();
+        series_done(&series);
+        return analysis;
+}

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "analysis/analysis.h"
 #include "analysis/series.h"
 
 /* From at_s on, a straight way in the logarithm from the level before to this one, over ramp_s. */
@@ -32,3 +33,6 @@ typedef struct Curve {
 Curve curve_make(double iops, const CurveStep *steps, size_t n_steps, const CurveNoise *noise,
                  double length_s, double step_s, uint64_t seed);
 void curve_done(Curve *curve);
+
+/* What the analysis makes of it; capacity_bytes: 0 if unknown. analysis_free() it. Ends the program if memory is out. */
+Analysis *curve_judge(const Curve *curve, uint64_t capacity_bytes);

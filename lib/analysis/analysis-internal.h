@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* What the stages of the analysis hand on to each other. They run in the order in which they stand here. */
+
+#include "analysis/analysis.h"
+#include "analysis/cycle.h"
+#include "analysis/noise.h"
+
+#define MIN_BLOCKS 10 /* fewer tell nothing, neither of a phase nor of a line through them */
+
+/* A minute holds half a dozen blocks; of a step half as long nobody can say whether it is one or an outlier. */
+#define REGIME_MIN_S 30.0
+#define REGIME_MIN_SHORT_S 5.0 /* in a run under SHORT_RUN_S, whose blocks last a second */
+#define SHORT_RUN_S 300.0
+
+/* Real drives take up to five minutes from cliff through trough to hump; in a short run all is shorter. */
+#define TRANSIENT_S 300.0
+#define TRANSIENT_SHARE 0.15
+
+#define REGIME_MIN_STEP log(1.1) /* a tenth: less is no other state */
+
+#define RATIO_NONE 0.8 /* of the burst: what is above is no fall */
+
+typedef struct Work {
+        const Series *series;
+        size_t n;           /* blocks */
+        uint64_t capacity_bytes;
+        double *center;     /* running median of the blocks' y */
+        double clip_limit;  /* how far an ordinary block may be from it */
+        double *y;          /* clipped to that */
+        double lrv;
+        double penalty;     /* what one more regime costs, in squares of y */
+        size_t end_block;   /* what it did last begins here */
+        Cycle cycle;        /* empty if there is none */
+        Analysis *a;
+} Work;
+
+/* All fill their part of w->a, which has at least MIN_BLOCKS blocks to tell of. 0 or -ENOMEM. */
+int regimes_find(Work *w);
+
+/* Which regime is the end state, and whether it lasts. ret_l: its index. */
+int end_state_find(Work *w, size_t *ret_l);
+
+/* From the burst to the end state, regime l. */
+int collapse_find(Work *w, size_t l);
+
+/* Of a phase that cycles, in place of the two before: it has no end state, and its falls are none. */
+int cycle_judge(Work *w);
+
+/* Stalls, and with them the floor. */
+void stalls_find(Work *w);
+
+/* What it did last, however short. */
+void end_find(Work *w);
+
+static inline int sign_of(double x) {
+        return (x > 0) - (x < 0);
+}
