@@ -210,6 +210,8 @@ static const EventKind occurrence_events[N_OCCURRENCES] = {
         [OCCURRENCE_RECOVERED] = EVENT_RECOVERED,
         [OCCURRENCE_READ_ONLY] = EVENT_READ_ONLY,
         [OCCURRENCE_STOPPING] = EVENT_STOPPING,
+        [OCCURRENCE_OUTAGE] = EVENT_OUTAGE,
+        [OCCURRENCE_CLOCK] = EVENT_CLOCK,
 };
 
 static int run_on_event(Run *run, Message *message) {
@@ -229,8 +231,9 @@ static int run_on_event(Run *run, Message *message) {
         if (kind == OCCURRENCE_PAUSED) {
                 run->progress.iops = 0;
                 run->n_cuts++;
-                steady_watch_cut(&run->watch);
         }
+        if (kind == OCCURRENCE_PAUSED || kind == OCCURRENCE_OUTAGE)
+                steady_watch_cut(&run->watch);
 
         char *detail = message->event.detail;
         if (detail && strlen(detail) > DETAIL_BYTES_MAX)

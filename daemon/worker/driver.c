@@ -13,14 +13,22 @@
 
 #include "util/macro.h"
 #include "util/time.h"
+#include "worker/clocks.h"
 #include "worker/faults.h"
 #include "worker/sampler.h"
+
+/* The loop turns at least as often as this: a turn that took much longer is one in which this thread did not run. */
+#define TURN_MS 500
+#define TURN_NS_MAX (TURN_MS * NSEC_PER_MSEC + ENGINE_ASLEEP_NS_MIN)
 
 struct Driver {
         DriverConfig config;
         Sampler sampler;
         Faults faults;
+        Clocks clocks;
         int timer_fd;
+        uint64_t woke_at_ns; /* monotonic */
+        uint64_t awake_ns;
 
         bool want_paused; /* the service's last word on it */
         bool is_pausing;  /* the engine was told, and has not drained yet */
@@ -36,6 +44,8 @@ int driver_new(Driver **ret, const DriverConfig *config, Error *error) {
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
 
         driver->config = *config;
+        driver->woke_at_ns = time_monotonic_ns();
+        clocks_init(&driver->clocks);
         sampler_init(&driver->sampler, config->engine, config->sample_interval_ns);
         driver->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
         if (driver->timer_fd < 0)
@@ -100,12 +110,23 @@ static void driver_look(Driver *driver, const Sample *sample) {
         driver_look_stop(driver);
 }
 
+static void driver_tell_outage(Driver *driver, const Sample *sample) {
+        char span[TIME_SPAN_MAX];
+
+        if (driver->sampler.asleep_ns > 0)
+                reporter_event(driver->config.reporter, OCCURRENCE_OUTAGE, sample->elapsed_ns,
+                               "the worker did not run for %s: it was stopped, or the machine was too busy",
+                               time_format_span(driver->sampler.asleep_ns, span));
+        clocks_look(&driver->clocks, driver->config.reporter, sample->elapsed_ns);
+}
+
 static void driver_sample(Driver *driver) {
         const Sample *sample = sampler_take(&driver->sampler, time_monotonic_ns());
 
         if (sample) {
                 reporter_send(driver->config.reporter,
                               &(Message) { .type = MESSAGE_SAMPLE, .sample = (Sample *) sample });
+                driver_tell_outage(driver, sample);
                 driver_look(driver, sample);
         }
         timer_arm(driver);
@@ -229,6 +250,17 @@ static void handle_link(Driver *driver) {
         }
 }
 
+static void driver_beat(Driver *driver) {
+        uint64_t now = time_monotonic_ns(), turn_ns = now - driver->woke_at_ns;
+
+        driver->woke_at_ns = now;
+        if (turn_ns > TURN_NS_MAX)
+                sampler_overslept(&driver->sampler, turn_ns);
+        else
+                driver->awake_ns += turn_ns;
+        engine_beat(driver->config.engine, driver->awake_ns);
+}
+
 /* Waits for something to happen, and deals with it. */
 static void driver_wait(Driver *driver) {
         const DriverConfig *config = &driver->config;
@@ -241,7 +273,9 @@ static void driver_wait(Driver *driver) {
                 { .fd = reporter->error == 0 ? link_fd(reporter->link) : -1, .events = link_events(reporter->link) },
         };
 
-        if (poll(fds, ELEMENTSOF(fds), -1) < 0)
+        int n = poll(fds, ELEMENTSOF(fds), TURN_MS);
+        driver_beat(driver);
+        if (n < 0)
                 return; /* EINTR, or ENOMEM for a moment */
 
         if (fds[1].revents)

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "util/macro.h"
 #include "util/time.h"
 
 void sampler_init(Sampler *ret, Engine *engine, uint64_t interval_ns) {
@@ -29,11 +30,28 @@ void sampler_begin_phase(Sampler *sampler, uint32_t phase, uint64_t runtime_ns, 
 void sampler_resume(Sampler *sampler, uint64_t now_ns) {
         sampler->since_ns = now_ns;
         sampler->running = true;
+        sampler->overslept_ns = 0;
+        sampler->awake_before_ns = engine_awake_ns(sampler->engine);
         host_cpu_take_percent(&sampler->cpu);
 }
 
 void sampler_suspend(Sampler *sampler) {
         sampler->running = false;
+}
+
+void sampler_overslept(Sampler *sampler, uint64_t ns) {
+        sampler->overslept_ns += ns;
+}
+
+/* Of the sample under way. Only what both threads slept through: each alone may have been held up by the device. */
+static uint64_t sampler_take_asleep(Sampler *sampler, uint64_t span_ns) {
+        uint64_t awake_ns = engine_awake_ns(sampler->engine);
+        uint64_t engine_overslept_ns = span_ns - MIN(span_ns, awake_ns - sampler->awake_before_ns);
+        uint64_t asleep_ns = MIN(sampler->overslept_ns, engine_overslept_ns);
+
+        sampler->awake_before_ns = awake_ns;
+        sampler->overslept_ns = 0;
+        return asleep_ns >= ENGINE_ASLEEP_NS_MIN ? asleep_ns : 0;
 }
 
 static bool sample_is_nothing(const Sample *sample) {
@@ -49,6 +67,10 @@ const Sample *sampler_take(Sampler *sampler, uint64_t now_ns) {
                 return NULL;
 
         unsigned now = 1 - sampler->before;
+        uint64_t span_ns = now_ns - sampler->since_ns;
+        sampler->asleep_ns = sampler_take_asleep(sampler, span_ns);
+        uint64_t duration_ns = span_ns - sampler->asleep_ns;
+
         engine_counters(sampler->engine, &sampler->counters[now]);
 
         Sample *sample = &sampler->sample;
@@ -56,8 +78,8 @@ const Sample *sampler_take(Sampler *sampler, uint64_t now_ns) {
                 .seq = sampler->seq,
                 .phase = sampler->phase,
                 .at_ns = time_realtime_ns(),
-                .elapsed_ns = sampler->elapsed_ns + (now_ns - sampler->since_ns),
-                .duration_ns = now_ns - sampler->since_ns,
+                .elapsed_ns = sampler->elapsed_ns + duration_ns,
+                .duration_ns = duration_ns,
                 .cpu_percent = host_cpu_take_percent(&sampler->cpu),
                 .temperature_c = NAN,
         };

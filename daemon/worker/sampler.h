@@ -5,7 +5,8 @@
  * Cuts the running time of a run into samples. Running time is the sum of the samples' durations:
  * it stands still between phases and in pauses, and no sample spans either. The grid of a phase is its start
  * plus whole intervals of running time; what ends off the grid (a phase, a pause, a late tick) makes a shorter or
- * a longer sample, and the next one ends on the grid again. A phase of fixed runtime drains just after a tick: its last
+ * a longer sample, and the next one ends on the grid again. A while in which the process did not run at all is no running
+ * time, and ends the sample in which it began. A phase of fixed runtime drains just after a tick: its last
  * sample waits for that, so that no crumb of a millisecond follows it.
  */
 
@@ -26,6 +27,10 @@ typedef struct Sampler {
         bool running;
         uint64_t since_ns;      /* monotonic: where the sample under way began, while running */
 
+        uint64_t overslept_ns;    /* since then the owner was not awake for so long, */
+        uint64_t awake_before_ns; /* and the engine had been awake for so long */
+        uint64_t asleep_ns;       /* left out of the newest sample, since nobody was awake */
+
         Counters counters[2];   /* as of since_ns, and the ones being taken */
         unsigned before;        /* index of the former */
         Sample sample;
@@ -42,6 +47,9 @@ void sampler_done(Sampler *sampler);
 void sampler_begin_phase(Sampler *sampler, uint32_t phase, uint64_t runtime_ns, uint64_t now_ns);
 void sampler_resume(Sampler *sampler, uint64_t now_ns);
 void sampler_suspend(Sampler *sampler);
+
+/* The owner's thread was not awake for so long (engine/engine.h). */
+void sampler_overslept(Sampler *sampler, uint64_t ns);
 
 /*
  * Ends the sample under way. NULL if none is, or if it is nothing at all: no time and no counts. Valid until the

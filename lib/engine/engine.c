@@ -112,6 +112,14 @@ uint64_t engine_phase_running_ns(const Engine *engine) {
         return slice_running_ns(engine->slice);
 }
 
+void engine_beat(Engine *engine, uint64_t awake_ns) {
+        slice_beat(engine->slice, awake_ns);
+}
+
+uint64_t engine_awake_ns(const Engine *engine) {
+        return slice_awake_ns(engine->slice);
+}
+
 void engine_counters(Engine *engine, Counters *ret) {
         Tally *tally = slice_tally(engine->slice);
 

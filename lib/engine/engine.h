@@ -73,6 +73,18 @@ void engine_stop_phase(Engine *engine); /* submits nothing more, drains, then id
 uint64_t engine_phase_running_ns(const Engine *engine);
 
 /*
+ * Two threads that watch each other tell a process that does not run (stopped by a signal, on a host that is too busy)
+ * from a device that holds up one of them. Each adds up the time that it has been awake: turns of its loop that took
+ * about as long as they may. Where neither was awake for ENGINE_ASLEEP_NS_MIN or more, nobody measured: the engine
+ * leaves that out of its running time and of the latencies.
+ *
+ * engine_beat(): the owner's, in every turn. engine_awake_ns(): the ring thread's.
+ */
+#define ENGINE_ASLEEP_NS_MIN UINT64_C(1000000000)
+void engine_beat(Engine *engine, uint64_t awake_ns);
+uint64_t engine_awake_ns(const Engine *engine);
+
+/*
  * Copies the counters of the phase (all slices together) into *ret: ios, bytes, errors and histograms belong together.
  * Never blocks. Exact once the phase is idle or paused; while it runs, what is just being counted comes next time.
  */

@@ -55,6 +55,9 @@
 /* A change takes some nanoseconds; a thread that lost its processor in the middle of one is not waited for. */
 #define PLACE_TRIES 64U
 
+/* A turn beyond this was no wait for the device. */
+#define TURN_NS_MAX (WAIT_TIMEOUT_NS + ENGINE_ASLEEP_NS_MIN)
+
 /* A device that fails everything at once would otherwise be asked a million times a second. */
 #define FAILURE_STREAK_MAX 64U
 #define FAILURE_PAUSE_NS (10 * NSEC_PER_MSEC)
@@ -99,6 +102,8 @@ struct Slice {
         _Atomic uint32_t n_in_flight;
         _Atomic uint64_t clock; /* see running_ns_at() */
         Place place;
+        _Atomic uint64_t awake_ns;
+        _Atomic uint64_t owner_awake_ns;
         Tally tally;
 
         /* The owner's own. */
@@ -113,6 +118,7 @@ struct Slice {
         uint64_t next_write;
         uint64_t issued_bytes;
         uint64_t now_ns; /* the newest reading of the clock */
+        uint64_t owner_awake_before_ns; /* then */
         uint64_t reaped_at_ns;
         uint64_t ns_per_io; /* recent mean distance of completions */
         unsigned n_failures; /* in a row */
@@ -282,11 +288,48 @@ static void complete(Slice *s, TallyCounts *counts, const RingCompletion *comple
         s->free_slots[s->n_free++] = completion->slot;
 }
 
+static void read_clock(Slice *s) {
+        s->now_ns = time_monotonic_ns();
+        s->owner_awake_before_ns = atomic_load_explicit(&s->owner_awake_ns, memory_order_relaxed);
+}
+
+/* From the running time and from the age of what is outstanding. */
+static void leave_out(Slice *s, uint64_t asleep_ns) {
+        uint64_t clock = atomic_load_explicit(&s->clock, memory_order_relaxed);
+
+        atomic_store_explicit(&s->clock, clock + asleep_ns, memory_order_relaxed);
+        for (uint32_t i = 0; i < s->n_slots; i++) {
+                uint64_t at = atomic_load_explicit(&s->slots[i].submitted_at_ns, memory_order_relaxed);
+
+                if (at != 0)
+                        atomic_store_explicit(&s->slots[i].submitted_at_ns, at + asleep_ns, memory_order_relaxed);
+        }
+}
+
+/* The kernel may hold this thread as long as it likes: it has slept only if the owner did so too. */
+static void end_turn(Slice *s) {
+        uint64_t began_ns = s->now_ns, owner_began_ns = s->owner_awake_before_ns;
+
+        read_clock(s);
+        uint64_t turn_ns = s->now_ns - began_ns, awake_ns = turn_ns;
+
+        if (turn_ns > TURN_NS_MAX) {
+                uint64_t asleep_ns = turn_ns - MIN(turn_ns, s->owner_awake_before_ns - owner_began_ns);
+
+                if (asleep_ns >= ENGINE_ASLEEP_NS_MIN) {
+                        leave_out(s, asleep_ns);
+                        awake_ns -= asleep_ns;
+                }
+        }
+        awake_ns += atomic_load_explicit(&s->awake_ns, memory_order_relaxed);
+        atomic_store_explicit(&s->awake_ns, awake_ns, memory_order_relaxed);
+}
+
 static void reap(Slice *s, bool stopping) {
         RingCompletion completions[REAP_MAX];
         unsigned n = ring_reap(s->ring, completions, ELEMENTSOF(completions));
 
-        s->now_ns = time_monotonic_ns();
+        end_turn(s);
         if (n == 0) {
                 /* The rate was hoped for, and did not come: one at a time, until it shows. */
                 s->ns_per_io = MAX(s->ns_per_io, SLOW_NS_PER_IO);
@@ -352,7 +395,8 @@ static void pause_until_told(Slice *s) {
         while (command_of(s) == COMMAND_PAUSE)
                 event_await(s->wake_fd);
 
-        s->now_ns = s->reaped_at_ns = time_monotonic_ns();
+        read_clock(s);
+        s->reaped_at_ns = s->now_ns;
         if (command_of(s) == COMMAND_RUN) {
                 clock_go(s, s->now_ns);
                 set_state(s, ENGINE_RUNNING);
@@ -538,6 +582,7 @@ int slice_start(Slice *s, const PhasePlan *phase, const Position *at, uint64_t r
         s->failure = (EngineFailure) {};
         s->ns_per_io = SLOW_NS_PER_IO;
         s->now_ns = s->reaped_at_ns = now;
+        s->owner_awake_before_ns = atomic_load_explicit(&s->owner_awake_ns, memory_order_relaxed);
         lay_out_slots(s, phase);
         tally_begin_phase(&s->tally);
 
@@ -636,6 +681,14 @@ void slice_position(Slice *s, Position *ret) {
                 settle(s, time_monotonic_ns());
         }
         *ret = s->position;
+}
+
+void slice_beat(Slice *s, uint64_t awake_ns) {
+        atomic_store_explicit(&s->owner_awake_ns, awake_ns, memory_order_relaxed);
+}
+
+uint64_t slice_awake_ns(const Slice *s) {
+        return atomic_load_explicit(&s->awake_ns, memory_order_relaxed);
 }
 
 Tally *slice_tally(Slice *s) {

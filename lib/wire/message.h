@@ -65,6 +65,8 @@ typedef enum Occurrence {
         OCCURRENCE_RECOVERED,
         OCCURRENCE_READ_ONLY,
         OCCURRENCE_STOPPING,  /* told to stop; the detail says how many I/Os are pending */
+        OCCURRENCE_OUTAGE,    /* nothing was measured for a while, which is no running time */
+        OCCURRENCE_CLOCK,     /* the wall clock was set */
         N_OCCURRENCES,
 } Occurrence;
 

@@ -215,7 +215,7 @@ END_TEST
 static uint64_t latency_ns;
 
 static int answer_after_a_time(unsigned wait_nr, uint64_t timeout_ns) {
-        atomic_fetch_add(&now_ns, latency_ns);
+        engine_beat(engine, atomic_fetch_add(&now_ns, latency_ns) + latency_ns - START_NS);
         answer_all();
         return 0;
 }
@@ -396,11 +396,11 @@ START_TEST(the_age_of_the_oldest) {
         while (atomic_load(&now_ns) != START_NS + 500 || n != 3);
 
         /* Two are from the start, one came in place of the first. */
-        atomic_fetch_add(&now_ns, 6 * NSEC_PER_SEC);
+        atomic_fetch_add(&now_ns, NSEC_PER_SEC);
         engine_in_flight(engine, &n, &oldest_ns);
         ck_assert_uint_eq(n, 3);
-        ck_assert_uint_eq(oldest_ns, 6 * NSEC_PER_SEC + 500);
-        ck_assert_uint_eq(engine_phase_running_ns(engine), 6 * NSEC_PER_SEC + 500);
+        ck_assert_uint_eq(oldest_ns, NSEC_PER_SEC + 500);
+        ck_assert_uint_eq(engine_phase_running_ns(engine), NSEC_PER_SEC + 500);
 
         engine_stop_phase(engine);
         atomic_store(&is_stopped, true);
@@ -408,6 +408,55 @@ START_TEST(the_age_of_the_oldest) {
         engine_in_flight(engine, &n, &oldest_ns);
         ck_assert_uint_eq(n, 0);
         ck_assert_uint_eq(oldest_ns, 0);
+        end();
+}
+END_TEST
+
+/* A millisecond a turn; in the hundredth the thread does not run for ten seconds, and perhaps its owner neither. */
+#define SLEEP_NS (10 * NSEC_PER_SEC)
+static uint64_t owner_awake_ns;
+
+static int sleep_once(unsigned wait_nr, uint64_t timeout_ns) {
+        if (++n_turns == 100) {
+                atomic_fetch_add(&now_ns, SLEEP_NS);
+                engine_beat(engine, owner_awake_ns);
+        }
+        atomic_fetch_add(&now_ns, NSEC_PER_MSEC);
+        answer_all();
+        return 0;
+}
+
+static void run_with_sleep(uint64_t owner_is_awake_ns) {
+        n_turns = 0;
+        owner_awake_ns = owner_is_awake_ns;
+        start(sleep_once, 4, 1000);
+        await_idle();
+        ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], 1000);
+}
+
+static uint64_t n_slower_than(uint64_t ns) {
+        const Histogram *latency = &counters.latency[DIRECTION_WRITE];
+        uint64_t n = 0;
+
+        for (unsigned i = histogram_bucket(ns); i < HISTOGRAM_N_BUCKETS; i++)
+                n += latency->buckets[i];
+        return n;
+}
+
+START_TEST(what_all_threads_sleep_through_is_no_time) {
+        run_with_sleep(0);
+        ck_assert_uint_le(engine_phase_running_ns(engine), NSEC_PER_SEC);
+        ck_assert_uint_le(engine_awake_ns(engine), NSEC_PER_SEC);
+        ck_assert_uint_eq(n_slower_than(NSEC_PER_SEC), 0);
+        end();
+}
+END_TEST
+
+START_TEST(a_thread_that_is_held_up_alone_has_the_time_counted) {
+        run_with_sleep(SLEEP_NS);
+        ck_assert_uint_ge(engine_phase_running_ns(engine), SLEEP_NS);
+        ck_assert_uint_ge(engine_awake_ns(engine), SLEEP_NS);
+        ck_assert_uint_eq(n_slower_than(NSEC_PER_SEC), 4);
         end();
 }
 END_TEST
@@ -526,6 +575,8 @@ static Suite *make_suite(void) {
         tcase_add_test(c, a_cliff_costs_one_short_wait);
         tcase_add_test(c, a_deep_queue_is_filled_in_steps);
         tcase_add_test(c, the_age_of_the_oldest);
+        tcase_add_test(c, what_all_threads_sleep_through_is_no_time);
+        tcase_add_test(c, a_thread_that_is_held_up_alone_has_the_time_counted);
         tcase_add_test(c, a_broken_ring_ends_the_phase_and_is_told);
         tcase_add_test(c, a_kernel_short_of_memory_loses_nothing);
         tcase_add_test(c, the_first_error_ends_a_phase_that_does_not_continue);

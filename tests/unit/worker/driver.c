@@ -3,10 +3,14 @@
 /* The driver with an engine and a device that do what a test says, at the moments that are rare with real ones. */
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "unit.h"
 #include "util/macro.h"
@@ -99,6 +103,16 @@ int engine_ring_error(const Engine *e) {
         return e->ring_error;
 }
 
+static uint64_t beaten_ns;
+
+void engine_beat(Engine *e, uint64_t awake_ns) {
+        beaten_ns = awake_ns;
+}
+
+uint64_t engine_awake_ns(const Engine *e) {
+        return 0; /* the worst: so only its own thread tells the driver that it ran */
+}
+
 EngineFailure engine_failure(const Engine *e) {
         return e->failure;
 }
@@ -161,7 +175,7 @@ static uint64_t event_elapsed_ns; /* of the last event */
 static void hear_word(const Message *message) {
         static const char *const marks[] = { "started", "done", "stopped" };
         static const char *const occurrences[] = { "paused", "resumed", "stalled", "recovered", "read-only",
-                                                   "stopping" };
+                                                   "stopping", "outage", "clock" };
         char *end = heard + strlen(heard);
         size_t size = sizeof(heard) - strlen(heard);
 
@@ -216,6 +230,43 @@ START_TEST(test_done) {
         ck_assert_str_eq(heard, "phase0:started phase0:done phase1:started phase1:done ");
         ck_assert_uint_eq(n_writes_heard, 20);
         ck_assert_str_eq(detail, "");
+}
+END_TEST
+
+static bool child_is_stopped(pid_t child) {
+        int status;
+
+        return waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status);
+}
+
+/* Woken up again by the parent after more than a second, and told to stop by then. */
+static void stand_still(unsigned index) {
+        tell(MESSAGE_STOP);
+        raise(SIGSTOP);
+}
+
+START_TEST(test_a_stopped_worker_is_an_outage) {
+        int status, fds[2];
+        char said[sizeof(heard)] = "";
+
+        ck_assert_int_eq(pipe(fds), 0);
+        pid_t child = fork();
+        ck_assert_int_ge(child, 0);
+        if (child == 0) {
+                engine.on_start = stand_still;
+                engine.n_writes = 1;
+                run(1);
+                _exit(write(fds[1], heard, sizeof(heard)) == sizeof(heard) && beaten_ns < NSEC_PER_SEC ? 0 : 1);
+        }
+        ck_assert(child_is_stopped(child));
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ .tv_sec = 2 }, NULL);
+        kill(child, SIGCONT);
+        ck_assert_int_eq(waitpid(child, &status, 0), child);
+        ck_assert_int_eq(status, 0);
+        ck_assert_int_eq(read(fds[0], said, sizeof(said)), sizeof(said));
+        ck_assert_str_eq(said, "phase0:started outage stopping phase0:stopped ");
+        close(fds[0]);
+        close(fds[1]);
 }
 END_TEST
 
@@ -550,6 +601,7 @@ static Suite *make_suite(void) {
         tcase_set_timeout(tc, 30);
         tcase_add_checked_fixture(tc, setup, teardown);
         tcase_add_test(tc, test_done);
+        tcase_add_test(tc, test_a_stopped_worker_is_an_outage);
         tcase_add_test(tc, test_pause_as_a_phase_ends_is_kept_before_the_next);
         tcase_add_test(tc, test_pause_as_the_last_phase_ends);
         tcase_add_test(tc, test_stopping_tells_its_own_moment);

@@ -24,12 +24,19 @@ void engine_in_flight(const Engine *engine, uint32_t *ret_n, uint64_t *ret_oldes
         *ret_oldest_ns = oldest_ns;
 }
 
+static uint64_t awake_ns;
+
+uint64_t engine_awake_ns(const Engine *engine) {
+        return awake_ns;
+}
+
 static Sampler *sampler;
 
 static void setup(void) {
         memset(&counters, 0, sizeof(counters));
         in_flight = 0;
         oldest_ns = 0;
+        awake_ns = 7 * NSEC_PER_SEC; /* of earlier phases */
         sampler = malloc(sizeof(*sampler));
         ck_assert_ptr_nonnull(sampler);
         sampler_init(sampler, NULL, 100 * MS);
@@ -82,6 +89,47 @@ START_TEST(test_counts_and_durations) {
 
         complete_writes(2);
         assert_sample(sampler_take(sampler, START + 200 * MS), 1, 100, 2);
+}
+END_TEST
+
+/* After 30 ms of its sample the process stands for five seconds. */
+static const Sample *take_after_sleep(uint64_t engine_awake, uint64_t owner_overslept) {
+        sampler_begin_phase(sampler, 0, 0, START);
+        complete_writes(3);
+        awake_ns += engine_awake;
+        sampler_overslept(sampler, owner_overslept);
+        return sampler_take(sampler, START + 5030 * MS);
+}
+
+START_TEST(test_what_nobody_was_awake_for_is_no_running_time) {
+        assert_sample(take_after_sleep(30 * MS, 5010 * MS), 0, 30, 3);
+        ck_assert_uint_eq(sampler->asleep_ns, 5000 * MS);
+        ck_assert_uint_eq(sampler->elapsed_ns, 30 * MS);
+        ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 5100 * MS);
+
+        /* Told once. */
+        awake_ns += 70 * MS;
+        assert_sample(sampler_take(sampler, START + 5100 * MS), 1, 70, 0);
+        ck_assert_uint_eq(sampler->asleep_ns, 0);
+}
+END_TEST
+
+START_TEST(test_a_late_tick_makes_a_longer_sample) {
+        assert_sample(take_after_sleep(5030 * MS, 5010 * MS), 0, 5030, 3);
+        ck_assert_uint_eq(sampler->asleep_ns, 0);
+}
+END_TEST
+
+START_TEST(test_a_ring_that_hangs_is_running_time) {
+        assert_sample(take_after_sleep(30 * MS, 0), 0, 5030, 3);
+        ck_assert_uint_eq(sampler->asleep_ns, 0);
+}
+END_TEST
+
+START_TEST(test_what_was_slept_through_in_a_pause_is_forgotten) {
+        sampler_overslept(sampler, 5000 * MS);
+        sampler_begin_phase(sampler, 0, 0, START);
+        assert_sample(sampler_take(sampler, START + 2000 * MS), 0, 2000, 0);
 }
 END_TEST
 
@@ -191,6 +239,10 @@ static Suite *make_suite(void) {
         tcase_add_checked_fixture(tc, setup, teardown);
         tcase_add_test(tc, test_running_time_goes_on_within_a_sample);
         tcase_add_test(tc, test_counts_and_durations);
+        tcase_add_test(tc, test_what_nobody_was_awake_for_is_no_running_time);
+        tcase_add_test(tc, test_a_late_tick_makes_a_longer_sample);
+        tcase_add_test(tc, test_a_ring_that_hangs_is_running_time);
+        tcase_add_test(tc, test_what_was_slept_through_in_a_pause_is_forgotten);
         tcase_add_test(tc, test_zero_rows);
         tcase_add_test(tc, test_late_tick_makes_a_longer_sample_and_the_next_is_on_the_grid);
         tcase_add_test(tc, test_runtime_leaves_no_crumb);
