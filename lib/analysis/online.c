@@ -7,6 +7,7 @@
 
 #include "analysis/criteria.h"
 #include "analysis/cycle.h"
+#include "analysis/drift.h"
 #include "analysis/noise.h"
 #include "analysis/online.h"
 #include "util/cleanup.h"
@@ -20,6 +21,8 @@
 #define DECLARE_MIN_UNKNOWN_S 3600.0
 
 #define BEFORE_EXCURSION 0.05     /* of the five rounds before: a slow decline passes SNIA's test */
+
+#define LOOK_AGAIN_SHARE 0.1      /* all blocks are looked at again when a tenth more came: O(1) a sample */
 
 #define CUSUM_DRIFT 0.075
 #define CUSUM_MIN_LIMIT 0.5
@@ -58,8 +61,10 @@ struct SteadyDetector {
         double quiet_until_s;
         double running_s; /* since the phase began, cuts left out */
 
-        double *levels; /* of all blocks so far */
+        double *levels, *y;   /* of all blocks so far, and their logarithms */
         size_t n_levels, allocated;
+        size_t alarm_level;   /* the first after the last alarm */
+        size_t next_look;     /* number of levels */
 
         Round round; /* being filled */
         Round rounds[N_ROUNDS]; /* the latest, oldest first */
@@ -143,18 +148,30 @@ static bool rounds_pass_snia(const Round *rounds) {
         return window.steady;
 }
 
-/* Whether the ten rounds make a steady state. 1, 0, -ENOMEM. */
-static int rounds_are_steady(const SteadyDetector *d) {
+static bool rounds_are_steady(const SteadyDetector *d) {
         if (d->n_rounds < N_ROUNDS || (d->capacity_bytes <= 0 && d->running_s < DECLARE_MIN_UNKNOWN_S))
-                return 0;
+                return false;
 
         const Round *last = d->rounds + N_ROUNDS - N_WINDOW;
         double before = rounds_level(d->rounds, N_ROUNDS - N_WINDOW);
-        if (!rounds_pass_snia(last) || fabs(rounds_level(last, N_WINDOW) - before) > BEFORE_EXCURSION * before)
+        return rounds_pass_snia(last) && fabs(rounds_level(last, N_WINDOW) - before) <= BEFORE_EXCURSION * before;
+}
+
+/* What all blocks say, now and then. 1, 0, -ENOMEM. */
+static int blocks_are_steady(SteadyDetector *d) {
+        if (d->n_levels < d->next_look)
                 return 0;
+        d->next_look = d->n_levels + (size_t) ceil(LOOK_AGAIN_SHARE * (double) d->n_levels);
+
+        size_t n_window = 0;
+        for (size_t i = N_ROUNDS - N_WINDOW; i < N_ROUNDS; i++)
+                n_window += d->rounds[i].n_blocks;
+        int r = drift_is_bounded(d->y + d->alarm_level, d->n_levels - d->alarm_level, n_window, d->block_s);
+        if (r <= 0)
+                return r;
 
         _cleanup_(cycle_done) Cycle cycle = {};
-        int r = cycle_find(d->levels, d->n_levels, d->block_s, &cycle);
+        r = cycle_find(d->levels, d->n_levels, d->block_s, &cycle);
         return r < 0 ? r : r == 0;
 }
 
@@ -173,9 +190,9 @@ static int end_round(SteadyDetector *d) {
         d->round = (Round){};
         lags_start_round(d);
 
-        if (d->declared)
+        if (d->declared || !rounds_are_steady(d))
                 return STEADY_UNCHANGED;
-        int r = rounds_are_steady(d);
+        int r = blocks_are_steady(d);
         if (r <= 0)
                 return r;
 
@@ -201,22 +218,33 @@ static bool watch(SteadyDetector *d, double y) {
         return fmax(d->up, d->down) > fmax(CUSUM_MIN_LIMIT, CUSUM_LIMIT_SIGMAS * v / CUSUM_DRIFT);
 }
 
-static int levels_add(SteadyDetector *d, double level) {
-        if (d->n_levels == d->allocated) {
-                size_t allocated = MAX(d->allocated * 2, (size_t) 512);
-                double *levels = reallocarray(d->levels, allocated, sizeof(double));
-                if (!levels)
-                        return -ENOMEM;
-                d->levels = levels;
-                d->allocated = allocated;
-        }
-        d->levels[d->n_levels++] = level;
+static int levels_grow(SteadyDetector *d) {
+        size_t allocated = MAX(d->allocated * 2, (size_t) 512);
+        double *levels = reallocarray(d->levels, allocated, sizeof(double));
+        if (!levels)
+                return -ENOMEM;
+        d->levels = levels;
+
+        double *y = reallocarray(d->y, allocated, sizeof(double));
+        if (!y)
+                return -ENOMEM;
+        d->y = y;
+        d->allocated = allocated;
+        return 0;
+}
+
+static int levels_add(SteadyDetector *d, double level, double y) {
+        int r = d->n_levels == d->allocated ? levels_grow(d) : 0;
+        if (r < 0)
+                return r;
+        d->levels[d->n_levels] = level;
+        d->y[d->n_levels++] = y;
         return 0;
 }
 
 static int end_block(SteadyDetector *d) {
         double level = d->block_duration_s > 0 ? d->block.ios / d->block_duration_s : 0, y = log(fmax(level, 1));
-        int r = levels_add(d, level);
+        int r = levels_add(d, level, y);
         if (r < 0)
                 return r;
 
@@ -232,6 +260,7 @@ static int end_block(SteadyDetector *d) {
         if (d->declared && watch(d, y)) {
                 d->declared = false;
                 d->decision.at_s = d->block.to_s;
+                d->alarm_level = d->n_levels;
                 forget_rounds(d);
                 return STEADY_REVOKED;
         }
@@ -259,8 +288,10 @@ int steady_detector_new(SteadyDetector **ret, uint64_t capacity_bytes, double st
 }
 
 SteadyDetector *steady_detector_free(SteadyDetector *detector) {
-        if (detector)
+        if (detector) {
                 free(detector->levels);
+                free(detector->y);
+        }
         free(detector);
         return NULL;
 }

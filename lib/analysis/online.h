@@ -3,7 +3,8 @@
 
 /*
  * The steady state while a run goes on: declared when it holds, revoked when it proves to have been none. Constant time
- * and memory a sample (but for one level kept per ten seconds, in which a cycle is looked for at a declaration).
+ * a sample, amortised: of each ten seconds the level is kept, and all of them are looked at for drift and cycle when a
+ * tenth more have come, if all else holds.
  *
  * Rounds of at least a minute and a fifth of the target's capacity; ten of them are two fills. After a
  * declaration a two-sided CUSUM with the drift of 7.5 % on ln IOPS watches for the level to be left.

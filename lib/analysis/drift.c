@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Stretches are tried from the longest, all there is, each half as long as the one before: the longest knows most, but
+ * one that begins after a burst, or after what came back from a trough, is needed to see the level that came last.
+ */
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/drift.h"
+#include "analysis/noise.h"
+#include "util/cleanup.h"
+#include "util/macro.h"
+
+#define MIN_BLOCKS 60   /* of fewer the correlation of the noise is not known */
+#define SLOPE_SIGMAS 2.0
+#define CLIP_SIGMAS 3.0
+#define CLIP_MIN 0.1 /* not less, lest a step in a quiet curve be taken for an outlier */
+
+/* A stall is no slope: what lies far from the rest is drawn in. scratch: n values. */
+static void clip(const double *y, size_t n, double *scratch, double *ret_y) {
+        for (size_t i = 0; i < n; i++)
+                scratch[i] = y[i];
+        double center = median_inplace(scratch, n);
+        double limit = fmax(CLIP_MIN, CLIP_SIGMAS * mad_sigma_inplace(scratch, n));
+
+        for (size_t i = 0; i < n; i++)
+                ret_y[i] = fmin(fmax(y[i], center - limit), center + limit);
+}
+
+/* 1, 0, -ENOMEM. clipped, scratch: n values. */
+static int line_is_bounded(const double *y, size_t n, double horizon_blocks, double *clipped, double *scratch) {
+        clip(y, n, scratch, clipped);
+
+        Line line = line_fit(clipped, n);
+        for (size_t i = 0; i < n; i++)
+                scratch[i] = clipped[i] - line.intercept - line.slope * (double) i;
+        double variance = long_run_variance(scratch, n);
+        if (variance < 0)
+                return -ENOMEM;
+
+        double hidden = SLOPE_SIGMAS * sqrt(variance / line.sum_tt);
+        return (line.slope - hidden) * horizon_blocks > log1p(-DRIFT_MAX_FALL) &&
+               (line.slope + hidden) * horizon_blocks < log1p(DRIFT_MAX_RISE);
+}
+
+int drift_is_bounded(const double *y, size_t n, size_t n_min, double block_s) {
+        size_t shortest = MAX(n_min, (size_t) MIN_BLOCKS);
+        if (n < shortest)
+                return 0;
+
+        _cleanup_free_ double *clipped = calloc(n, sizeof(double)), *scratch = calloc(n, sizeof(double));
+        if (!clipped || !scratch)
+                return -ENOMEM;
+
+        int r = 0;
+        double horizon_blocks = fmax(DRIFT_HORIZON_S / block_s, (double) n);
+        for (size_t length = n; r == 0 && length >= shortest; length /= 2)
+                r = line_is_bounded(y + n - length, length, horizon_blocks, clipped, scratch);
+        return r;
+}
