@@ -174,7 +174,8 @@ int cycle_judge(Work *w) {
         a->burst_from_s = s->blocks[first].from_s;
         a->burst_to_s = s->blocks[middle].from_s;
 
-        for (size_t i = 0; i < a->n_regimes && a->regimes[i].to_block <= first; i++) {
+        /* The first fall may be that of the burst: its regime need not end at the very block. */
+        for (size_t i = 0; i < a->n_regimes && a->regimes[i].from_block + a->regimes[i].to_block < 2 * first; i++) {
                 const Regime *r = &a->regimes[i];
                 if (r->iops_mean > a->burst_iops && r->iops_mean > CYCLE_ABOVE * exp(c->hi_y)) {
                         a->burst_iops = r->iops_mean;

@@ -348,14 +348,14 @@ START_TEST(a_cycle_has_its_range_and_its_trough_is_the_floor) {
 }
 END_TEST
 
-/* Twenty seconds of each minute: too fast for a cycle, and its blocks are steady. */
+/* Ten seconds of each thirty: too quick for a cycle, and its blocks are steady. */
 START_TEST(stalls_that_take_their_time_are_the_floor) {
         _cleanup_(curve_done) Curve curve = curve_make(5000, NULL, 0, &usual, 2 * HOUR, 1, 1);
         for (size_t i = 0; i < curve.n; i++)
-                if (i % 60 >= 40)
+                if (i % 30 >= 20)
                         curve.points[i].ios = 0;
         Analysis *a = curve_judge(&curve, 0);
-        ck_assert_uint_eq(a->n_stalls, 120);
+        ck_assert_uint_eq(a->n_stalls, 240);
         ck_assert_double_eq_tol(a->stalled_share, 1.0 / 3, 0.01);
         ck_assert_str_eq(steady_state_name(a->steady), "steady");
         ck_assert_double_eq(a->floor_iops, 0);
