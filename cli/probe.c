@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "device/configuration.h"
 #include "probe.h"
 #include "util/macro.h"
 #include "util/parse.h"
@@ -70,6 +71,16 @@ static void forget_standard_files(void) {
                         _exit(EXIT_FAILURE);
 }
 
+/* Also what the service would say of it; with a configuration that is of no use it would not even start. */
+static int examine(const DeviceInfo *info, Reasons *reasons, Error *error) {
+        _cleanup_configuration_ Configuration configuration = {};
+        int r = configuration_read(&configuration, getenv("PLATEAU_CONFIG"), error);
+
+        if (r >= 0)
+                r = device_check_denied(info, (const char *const *) configuration.deny, reasons);
+        return r < 0 ? r : device_examine(info, reasons, error);
+}
+
 _Noreturn static void child_main(int fd, const char *path) {
         Error error = ERROR_INIT;
         Reasons reasons = {};
@@ -85,7 +96,7 @@ _Noreturn static void child_main(int fd, const char *path) {
         }
 
         send_info(link, info, (char *[]) { NULL });
-        if (device_examine(info, &reasons, &error) < 0 &&
+        if (examine(info, &reasons, &error) < 0 &&
             reasons_add(&reasons, REASON_UNREADABLE, "%s", error_message(&error)) < 0)
                 _exit(EXIT_FAILURE);
         send_reasons(link, info, &reasons);

@@ -10,6 +10,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "config.h"
+#include "device/configuration.h"
 #include "log.h"
 #include "manager-bus.h"
 #include "manager.h"
@@ -21,10 +22,12 @@
 
 typedef struct Options {
         bool session;
+        const char *configuration; /* NULL: the usual one, if there is any */
         const char *state_directory;
 } Options;
 
 typedef struct Service {
+        Configuration configuration;
         sd_event *event;
         Manager *manager;
         ManagerBus *bus;
@@ -40,6 +43,8 @@ static void print_help(void) {
              "Service that runs torture jobs against block devices and records every second of them.\n"
              "\n"
              "  --bus system|session    the bus to be on (environment: PLATEAU_BUS; default: system)\n"
+             "  --config FILE           instead of " CONFIGURATION_PATH "\n"
+             "                          (environment: PLATEAU_CONFIG)\n"
              "  --state-directory DIR   where the database lives (environment: STATE_DIRECTORY;\n"
              "                          default: " STATE_DIRECTORY_DEFAULT ")\n"
              "  --help                  this text\n"
@@ -63,9 +68,10 @@ static const char *environment_or(const char *name, const char *otherwise) {
 
 /* 1: go on; 0: all is said; negative: wrong usage. */
 static int parse_options(int argc, char **argv, Options *ret, Error *error) {
-        enum { OPTION_BUS = 256, OPTION_STATE_DIRECTORY, OPTION_HELP, OPTION_VERSION };
+        enum { OPTION_BUS = 256, OPTION_CONFIG, OPTION_STATE_DIRECTORY, OPTION_HELP, OPTION_VERSION };
         static const struct option options[] = {
                 { "bus", required_argument, NULL, OPTION_BUS },
+                { "config", required_argument, NULL, OPTION_CONFIG },
                 { "state-directory", required_argument, NULL, OPTION_STATE_DIRECTORY },
                 { "help", no_argument, NULL, OPTION_HELP },
                 { "version", no_argument, NULL, OPTION_VERSION },
@@ -74,11 +80,15 @@ static int parse_options(int argc, char **argv, Options *ret, Error *error) {
         const char *bus = environment_or("PLATEAU_BUS", "system");
         int option;
 
+        ret->configuration = environment_or("PLATEAU_CONFIG", NULL);
         ret->state_directory = environment_or("STATE_DIRECTORY", STATE_DIRECTORY_DEFAULT);
         while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0)
                 switch (option) {
                 case OPTION_BUS:
                         bus = optarg;
+                        break;
+                case OPTION_CONFIG:
+                        ret->configuration = optarg;
                         break;
                 case OPTION_STATE_DIRECTORY:
                         ret->state_directory = optarg;
@@ -143,6 +153,16 @@ static void on_bus_lost(void *userdata) {
 
 /* --- the beginning --- */
 
+static int service_configure(Service *service, const Options *options, Error *error) {
+        int r = configuration_read(&service->configuration, options->configuration, error);
+        if (r < 0)
+                return r;
+
+        for (char **warning = service->configuration.warnings; warning && *warning; warning++)
+                log_warning("%s", *warning);
+        return 0;
+}
+
 /* Blocked before there is a second thread: sd-event takes them, and wants SIGCHLD so too. */
 static int block_signals(void) {
         sigset_t signals;
@@ -168,7 +188,11 @@ static int service_watch(Service *service) {
 }
 
 static int service_begin(Service *service, const Options *options, Error *error) {
-        int r = block_signals();
+        int r = service_configure(service, options, error);
+        if (r < 0)
+                return r;
+
+        r = block_signals();
         if (r >= 0)
                 r = sd_event_default(&service->event);
         if (r < 0)
@@ -180,6 +204,8 @@ static int service_begin(Service *service, const Options *options, Error *error)
                 r = state_directory_prepare(options->state_directory, error);
         if (r >= 0)
                 r = manager_new(&service->manager, service->event, options->state_directory, error);
+        if (r >= 0)
+                manager_set_deny(service->manager, service->configuration.deny);
         if (r >= 0)
                 r = manager_bus_publish(service->bus, service->manager, error);
         if (r < 0)
@@ -200,6 +226,7 @@ static int service_end(Service *service) {
         if (service->manager)
                 r = manager_close(service->manager);
         sd_event_unref(service->event);
+        configuration_clear(&service->configuration);
         return r;
 }
 

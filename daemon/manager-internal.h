@@ -17,6 +17,7 @@ struct Manager {
         char *database_path;
         int lock_fd;
         Database *database;
+        char **deny; /* borrowed; NULL: none */
         char *boot_id;
         char *host;
 

@@ -309,6 +309,10 @@ int manager_new(Manager **ret, sd_event *event, const char *state_directory, Err
         return 0;
 }
 
+void manager_set_deny(Manager *manager, char **deny) {
+        manager->deny = deny;
+}
+
 int manager_close(Manager *manager) {
         int r = database_shutdown(manager->database, CLOSE_NS);
 

@@ -23,6 +23,9 @@ typedef struct ManagerObserver {
  */
 int manager_new(Manager **ret, sd_event *event, const char *state_directory, Error *error);
 
+/* Of runs that start from now on: patterns (device/configuration.h), borrowed until the manager is freed. */
+void manager_set_deny(Manager *manager, char **deny);
+
 /* Writes out what waits, for some seconds at most, and frees it. -ETIMEDOUT if something was left unwritten. */
 int manager_close(Manager *manager);
 Manager *manager_free(Manager *manager);

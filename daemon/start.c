@@ -478,6 +478,7 @@ static int target_open(Target *target, const StartParameters *parameters, Error 
                         .version = MESSAGE_VERSION,
                         .path = target->path,
                         .confirmations = (char **) parameters->confirmations,
+                        .deny = target->start->manager->deny,
                         .erase_existing = parameters->erase_existing,
                         .job_name = (char *) parameters->job_name,
                         .job_text = (char *) parameters->job_text,

@@ -8,6 +8,12 @@
 #include "util/macro.h"
 #include "util/time.h"
 
+/*
+ * The threads know to within a turn when they fell asleep. What completed just before did so in some time: with none at
+ * all the row would tell of any speed.
+ */
+#define AWAKE_NS_MIN (100 * NSEC_PER_MSEC)
+
 void sampler_init(Sampler *ret, Engine *engine, uint64_t interval_ns) {
         memset(ret, 0, sizeof(*ret));
         ret->engine = engine;
@@ -46,7 +52,8 @@ void sampler_overslept(Sampler *sampler, uint64_t ns) {
 /* Of the sample under way. Only what both threads slept through: each alone may have been held up by the device. */
 static uint64_t sampler_take_asleep(Sampler *sampler, uint64_t span_ns) {
         uint64_t awake_ns = engine_awake_ns(sampler->engine);
-        uint64_t engine_overslept_ns = span_ns - MIN(span_ns, awake_ns - sampler->awake_before_ns);
+        uint64_t engine_was_awake_ns = MAX(awake_ns - sampler->awake_before_ns, AWAKE_NS_MIN);
+        uint64_t engine_overslept_ns = span_ns - MIN(span_ns, engine_was_awake_ns);
         uint64_t asleep_ns = MIN(sampler->overslept_ns, engine_overslept_ns);
 
         sampler->awake_before_ns = awake_ns;

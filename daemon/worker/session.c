@@ -136,6 +136,7 @@ static int session_claim(Session *session, Error *error) {
         const ClaimRequest request = {
                 .path = open->open.path,
                 .confirmations = (const char *const *) open->open.confirmations,
+                .deny = (const char *const *) open->open.deny,
                 .erase_existing = open->open.erase_existing,
         };
 

@@ -25,6 +25,7 @@ typedef enum ReasonKind {
         REASON_CHANGED,      /* another device came under the name between check and open */
         REASON_UNREADABLE,   /* could not be examined: names the errno */
         REASON_UNCONFIRMED,  /* names the confirmation that is expected */
+        REASON_DENIED,       /* by the service's configuration; names the pattern */
         N_REASON_KINDS,
 } ReasonKind;
 

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "device/claim.h"
+#include "device/configuration.h"
 #include "device/confirmation.h"
 #include "device/open.h"
 #include "device/related.h"
@@ -133,8 +134,11 @@ static int check_contents(Claim *claim, const ClaimRequest *request, Reasons *re
 static int claim_take(Claim *claim, const ClaimRequest *request, Error *error) {
         _cleanup_reasons_ Reasons reasons = {};
         _cleanup_close_ int disk_fd = -EBADF; /* closing it unlocks */
-        int r = device_check_usage(claim->info, getpid(), &reasons, error);
+        int r = device_check_denied(claim->info, request->deny, &reasons);
 
+        if (r < 0)
+                return error_set(error, ERROR_FAILED, -r, "out of memory");
+        r = device_check_usage(claim->info, getpid(), &reasons, error);
         if (r < 0)
                 return r;
         if (reasons.n == 0) {

@@ -12,6 +12,7 @@ typedef struct ClaimRequest {
         const char *path;
         const char *const *confirmations; /* NULL-terminated; one of them must fit */
         bool erase_existing; /* a signature is no reason to refuse; nothing is erased yet */
+        const char *const *deny; /* patterns (device/configuration.h), NULL-terminated; NULL: none */
 } ClaimRequest;
 
 typedef struct Claim {

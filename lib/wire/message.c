@@ -32,6 +32,7 @@ static void open_code(Codec *codec, Message *message) {
         codec_bool(codec, &message->open.erase_existing);
         codec_string(codec, &message->open.job_name);
         codec_string(codec, &message->open.job_text);
+        codec_strings(codec, &message->open.deny);
 }
 
 static void device_info_code(Codec *codec, DeviceInfo *info) {
@@ -231,6 +232,7 @@ void message_clear(Message *message) {
         case MESSAGE_OPEN:
                 free(message->open.path);
                 strv_free(message->open.confirmations);
+                strv_free(message->open.deny);
                 free(message->open.job_name);
                 free(message->open.job_text);
                 break;

@@ -88,6 +88,7 @@ typedef struct Message {
                         bool erase_existing;
                         char *job_name;
                         char *job_text;
+                        char **deny; /* patterns of the configuration */
                 } open;
                 struct {
                         DeviceInfo *info;

@@ -37,7 +37,8 @@ static Sample sample = {
 
 #define OPEN(confirmations_, erase)                                                                       \
         { .type = MESSAGE_OPEN,                                                                           \
-          .open = { MESSAGE_VERSION, (char *) "/dev/sda", confirmations_, erase, (char *) "job", (char *) "[a]\n" } }
+          .open = { MESSAGE_VERSION, (char *) "/dev/sda", confirmations_, erase, (char *) "job", (char *) "[a]\n", \
+                    two_strings } }
 
 /* At least one of every type. */
 static Message messages[] = {
@@ -124,6 +125,7 @@ static void assert_same(const Message *a, const Message *b) {
                 ck_assert_uint_eq(a->open.version, b->open.version);
                 ck_assert_str_eq(a->open.path, b->open.path);
                 assert_same_strings(a->open.confirmations, b->open.confirmations);
+                assert_same_strings(a->open.deny, b->open.deny);
                 ck_assert(a->open.erase_existing == b->open.erase_existing);
                 ck_assert_str_eq(a->open.job_name, b->open.job_name);
                 ck_assert_str_eq(a->open.job_text, b->open.job_text);

@@ -102,15 +102,21 @@ static const Sample *take_after_sleep(uint64_t engine_awake, uint64_t owner_over
 }
 
 START_TEST(test_what_nobody_was_awake_for_is_no_running_time) {
-        assert_sample(take_after_sleep(30 * MS, 5010 * MS), 0, 30, 3);
-        ck_assert_uint_eq(sampler->asleep_ns, 5000 * MS);
-        ck_assert_uint_eq(sampler->elapsed_ns, 30 * MS);
+        assert_sample(take_after_sleep(130 * MS, 5010 * MS), 0, 130, 3);
+        ck_assert_uint_eq(sampler->asleep_ns, 4900 * MS);
+        ck_assert_uint_eq(sampler->elapsed_ns, 130 * MS);
         ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 5100 * MS);
 
         /* Told once. */
         awake_ns += 70 * MS;
         assert_sample(sampler_take(sampler, START + 5100 * MS), 1, 70, 0);
         ck_assert_uint_eq(sampler->asleep_ns, 0);
+}
+END_TEST
+
+START_TEST(test_what_completed_took_some_time) {
+        assert_sample(take_after_sleep(1, 5010 * MS), 0, 100, 3);
+        ck_assert_uint_eq(sampler->asleep_ns, 4930 * MS);
 }
 END_TEST
 
@@ -240,6 +246,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_running_time_goes_on_within_a_sample);
         tcase_add_test(tc, test_counts_and_durations);
         tcase_add_test(tc, test_what_nobody_was_awake_for_is_no_running_time);
+        tcase_add_test(tc, test_what_completed_took_some_time);
         tcase_add_test(tc, test_a_late_tick_makes_a_longer_sample);
         tcase_add_test(tc, test_a_ring_that_hangs_is_running_time);
         tcase_add_test(tc, test_what_was_slept_through_in_a_pause_is_forgotten);
