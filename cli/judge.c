@@ -61,20 +61,9 @@ static int choose_phase(Judgement *j, const Arguments *arguments, Error *error) 
 
 typedef struct Loader {
         Judgement *judgement;
-        const uint64_t *cuts_ns; /* running time at which something other than the drive held it up, ascending */
-        size_t n_cuts;
-        size_t next_cut;
+        Cuts cuts;
         size_t n_allocated;
 } Loader;
-
-/* Both ends belong to a sample: the one before a pause ends with it, and the one after begins with it. */
-static bool loader_is_cut(Loader *loader, const Sample *sample) {
-        uint64_t from_ns = sample->elapsed_ns - MIN(sample->elapsed_ns, sample->duration_ns);
-
-        while (loader->next_cut < loader->n_cuts && loader->cuts_ns[loader->next_cut] < from_ns)
-                loader->next_cut++;
-        return loader->next_cut < loader->n_cuts && loader->cuts_ns[loader->next_cut] <= sample->elapsed_ns;
-}
 
 static int on_sample(const Sample *sample, const StoreLatency *latency, void *userdata) {
         Loader *loader = userdata;
@@ -93,7 +82,7 @@ static int on_sample(const Sample *sample, const StoreLatency *latency, void *us
                 loader->n_allocated = wanted;
         }
         j->points[j->n_points++] = series_point_from_sample(sample, j->direction, j->phase->first_elapsed_ns,
-                                                            loader_is_cut(loader, sample));
+                                                            cuts_hold(&loader->cuts, sample));
         return 0;
 }
 
@@ -108,18 +97,18 @@ static int compare_u64(const void *a, const void *b) {
 
 static int load_points(Judgement *j, Store *store, const StoreEvent *events, size_t n_events, Error *error) {
         _cleanup_free_ uint64_t *cuts_ns = calloc(MAX(n_events, (size_t) 1), sizeof(uint64_t));
-        Loader loader = { .judgement = j, .cuts_ns = cuts_ns };
+        Loader loader = { .judgement = j, .cuts = { .at_ns = cuts_ns } };
         const StoreSampleQuery query = { .run = j->run.id, .phase = j->phase->index, .to_ns = UINT64_MAX };
 
         if (!cuts_ns)
                 return -ENOMEM;
         for (size_t i = 0; i < n_events; i++) {
                 if (event_cuts(events[i].kind))
-                        cuts_ns[loader.n_cuts++] = events[i].elapsed_ns;
+                        cuts_ns[loader.cuts.n++] = events[i].elapsed_ns;
                 if (events[i].kind == EVENT_READ_ONLY)
                         j->read_only = true;
         }
-        qsort(cuts_ns, loader.n_cuts, sizeof(uint64_t), compare_u64);
+        qsort(cuts_ns, loader.cuts.n, sizeof(uint64_t), compare_u64);
         return store_each_sample(store, &query, on_sample, &loader, error);
 }
 

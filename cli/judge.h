@@ -23,7 +23,7 @@ typedef struct Judgement {
 
 /*
  * Judges --phase of run `which` ("7", "last"), or the longest phase that wrote (if none wrote, that read). Samples that
- * hold a pause or an outage, or end or begin with one, are cut out.
+ * hold a pause or an outage, or end or begin with one, or in which the host had no time for the run, are cut out.
  */
 int judge_run(Judgement *ret, Store *store, const Arguments *arguments, const char *which, Error *error);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
+#include <math.h>
 #include <stdio.h>
 
 #include "analysis/from-sample.h"
@@ -23,6 +24,29 @@ SeriesPoint series_point_from_sample(const Sample *sample, Direction direction, 
         };
 }
 
+bool host_watch_starved(HostWatch *watch, const Sample *sample) {
+        double duration_s = seconds_since(sample->duration_ns, 0), to_s = seconds_since(sample->elapsed_ns, 0);
+
+        watch->seen_s += duration_s;
+        if (isnan(sample->cpu_percent) || sample->cpu_percent < HOST_STARVED_PERCENT)
+                return false;
+
+        double until_s = to_s + SERIES_CUT_AFTER_S;
+        watch->starved_s += until_s - fmax(to_s - duration_s, fmin(watch->until_s, until_s));
+        watch->until_s = until_s;
+        return watch->starved_s <= HOST_STARVED_SHARE_MAX * watch->seen_s;
+}
+
+/* Both ends belong to a sample: the one before a pause ends with it, and the one after begins with it. */
+bool cuts_hold(Cuts *cuts, const Sample *sample) {
+        uint64_t from_ns = sample->elapsed_ns - MIN(sample->elapsed_ns, sample->duration_ns);
+        bool starved = host_watch_starved(&cuts->host, sample);
+
+        while (cuts->next < cuts->n && cuts->at_ns[cuts->next] < from_ns)
+                cuts->next++;
+        return starved || (cuts->next < cuts->n && cuts->at_ns[cuts->next] <= sample->elapsed_ns);
+}
+
 int steady_watch_begin(SteadyWatch *watch, Direction direction, uint64_t capacity_bytes, uint64_t interval_ns,
                        uint64_t begin_ns) {
         steady_watch_end(watch);
@@ -39,7 +63,8 @@ int steady_watch_add(SteadyWatch *watch, const Sample *sample, SteadyDecision *r
         if (!watch->detector)
                 return STEADY_UNCHANGED;
 
-        SeriesPoint point = series_point_from_sample(sample, watch->direction, watch->begin_ns, watch->cut);
+        bool cut = host_watch_starved(&watch->host, sample) || watch->cut;
+        SeriesPoint point = series_point_from_sample(sample, watch->direction, watch->begin_ns, cut);
         watch->cut = false;
 
         int r = steady_detector_add(watch->detector, &point, ret);
@@ -50,6 +75,7 @@ int steady_watch_add(SteadyWatch *watch, const Sample *sample, SteadyDecision *r
 
 void steady_watch_end(SteadyWatch *watch) {
         watch->detector = steady_detector_free(watch->detector);
+        watch->host = (HostWatch) {};
         watch->cut = false;
 }
 

@@ -16,10 +16,44 @@
  */
 SeriesPoint series_point_from_sample(const Sample *sample, Direction direction, uint64_t begin_ns, bool cut);
 
+/*
+ * Whether the host, and not the drive, set the pace. Both the offline judgement and the online decision cut out such
+ * samples, and what series.h cuts out after them. All zeros before the first sample of a phase.
+ */
+typedef struct HostWatch {
+        double seen_s;    /* so far */
+        double starved_s; /* of that, with what follows a starved sample */
+        double until_s;   /* of the run's running time: up to there it follows one */
+} HostWatch;
+
+/* No core had a moment to spare: of a hundred ticks a second on each, two are what accounting loses. */
+#define HOST_STARVED_PERCENT 98.0
+
+/*
+ * More than a quarter of the time so far is no exception: that is how this host is, and what is measured is the drive
+ * in it. So nothing is cut out of the first minutes, of which every second tells: a burst alone can use up a small host.
+ */
+#define HOST_STARVED_SHARE_MAX 0.25
+
+/* The next sample of the phase, in order. Constant time. */
+bool host_watch_starved(HostWatch *watch, const Sample *sample);
+
+/* Where a recorded phase is cut. */
+typedef struct Cuts {
+        const uint64_t *at_ns; /* running time at which the run was paused or interrupted, ascending; borrowed */
+        size_t n;
+        size_t next;           /* 0 at first */
+        HostWatch host;
+} Cuts;
+
+/* Whether the next sample of the phase, in order, is cut out: it holds one of those times, or ends or begins with it. */
+bool cuts_hold(Cuts *cuts, const Sample *sample);
+
 typedef struct SteadyWatch {
         SteadyDetector *detector; /* NULL: watches nothing */
         Direction direction;
         uint64_t begin_ns;
+        HostWatch host;
         bool cut; /* the next sample */
 } SteadyWatch;
 

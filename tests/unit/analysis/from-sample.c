@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
+#include <math.h>
 #include <string.h>
 
 #include "analysis/from-sample.h"
@@ -138,6 +139,95 @@ START_TEST(a_new_phase_starts_afresh) {
 }
 END_TEST
 
+/* The phase's second number n, in which the host was so busy. */
+static bool second_starves(HostWatch *watch, unsigned n, double cpu_percent) {
+        static Sample sample;
+
+        set_sample(&sample, n, 1000);
+        sample.cpu_percent = cpu_percent;
+        return host_watch_starved(watch, &sample);
+}
+
+/* How many of the seconds [from, to) count as starved. */
+static unsigned seconds_starve(HostWatch *watch, unsigned from, unsigned to, double cpu_percent) {
+        unsigned n = 0;
+
+        for (unsigned i = from; i < to; i++)
+                n += second_starves(watch, i, cpu_percent);
+        return n;
+}
+
+START_TEST(host_without_a_moment_to_spare_is_starved) {
+        static const struct { double cpu_percent; bool starved; } cases[] = {
+                { 0, false }, { 97.9, false }, { 98, true }, { 100, true }, { NAN, false },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                HostWatch watch = {};
+                ck_assert_uint_eq(seconds_starve(&watch, 0, 1000, 50), 0);
+                ck_assert_int_eq(second_starves(&watch, 1000, cases[i].cpu_percent), cases[i].starved);
+        }
+}
+END_TEST
+
+/* A second and the 30 s after it are a quarter of 124 s. Neighbours share what comes after them. */
+START_TEST(host_that_is_always_busy_is_no_exception) {
+        HostWatch watch = {};
+        seconds_starve(&watch, 0, 122, 50);
+        ck_assert(!second_starves(&watch, 122, 100));
+        watch = (HostWatch) {};
+        seconds_starve(&watch, 0, 123, 50);
+        ck_assert(second_starves(&watch, 123, 100));
+
+        watch = (HostWatch) {};
+        seconds_starve(&watch, 0, 270, 50);
+        ck_assert_uint_eq(seconds_starve(&watch, 270, 300, 100), 30); /* 60 s of 300 */
+        ck_assert_uint_eq(seconds_starve(&watch, 300, 400, 100), 20); /* till 80 s of 320 */
+
+        watch = (HostWatch) {};
+        ck_assert_uint_eq(seconds_starve(&watch, 0, 10000, 100), 0);
+        ck_assert_uint_eq(seconds_starve(&watch, 10000, 39000, 50), 0);
+        ck_assert(!second_starves(&watch, 39000, 100)); /* too much even now */
+        ck_assert_uint_eq(seconds_starve(&watch, 39001, 41000, 50), 0);
+        ck_assert(second_starves(&watch, 41000, 100));
+}
+END_TEST
+
+START_TEST(cuts_are_held_by_samples_at_either_side) {
+        static const uint64_t at_ns[] = { BEGIN_NS + 3 * NSEC_PER_SEC, BEGIN_NS + 6 * NSEC_PER_SEC + 1 };
+        static const bool wanted[] = { false, false, true, true, false, false, true, false };
+        Cuts cuts = { .at_ns = at_ns, .n = ELEMENTSOF(at_ns) };
+        static Sample sample;
+
+        for (unsigned i = 0; i < ELEMENTSOF(wanted); i++) {
+                set_sample(&sample, i, 1000);
+                ck_assert_msg(cuts_hold(&cuts, &sample) == wanted[i], "second %u", i);
+        }
+}
+END_TEST
+
+START_TEST(starved_seconds_are_cut_offline_and_online) {
+        for (int starved = 0; starved <= 1; starved++) {
+                static Sample sample;
+                SteadyWatch watch = {};
+                SteadyDecision decision;
+                Cuts cuts = {};
+                unsigned n_revoked = 0, n_cut = 0;
+
+                ck_assert_int_eq(steady_watch_begin(&watch, DIRECTION_WRITE, 100 * MIB, NSEC_PER_SEC, BEGIN_NS), 0);
+                for (unsigned i = 0; i < 5000; i++) {
+                        bool slow = i >= 4000 && i < 4100;
+                        set_sample(&sample, i, slow ? 1000 : 10000);
+                        sample.cpu_percent = slow && starved ? 100 : 50;
+                        n_revoked += steady_watch_add(&watch, &sample, &decision) == STEADY_REVOKED;
+                        n_cut += cuts_hold(&cuts, &sample);
+                }
+                ck_assert_uint_eq(n_revoked, starved ? 0 : 1);
+                ck_assert_uint_eq(n_cut, starved ? 100 : 0);
+                steady_watch_end(&watch);
+        }
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("from-sample");
         TCase *tc = tcase_create("from-sample");
@@ -148,6 +238,10 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, only_one_direction_counts);
         tcase_add_test(tc, what_follows_a_cut_is_left_out);
         tcase_add_test(tc, a_new_phase_starts_afresh);
+        tcase_add_test(tc, host_without_a_moment_to_spare_is_starved);
+        tcase_add_test(tc, host_that_is_always_busy_is_no_exception);
+        tcase_add_test(tc, cuts_are_held_by_samples_at_either_side);
+        tcase_add_test(tc, starved_seconds_are_cut_offline_and_online);
         suite_add_tcase(suite, tc);
         return suite;
 }
