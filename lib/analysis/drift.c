@@ -15,7 +15,7 @@
 #include "util/macro.h"
 
 #define MIN_BLOCKS 60   /* of fewer the correlation of the noise is not known */
-#define SLOPE_SIGMAS 2.0
+#define SLOPE_SIGMAS 2.5
 #define CLIP_SIGMAS 3.0
 #define CLIP_MIN 0.1 /* not less, lest a step in a quiet curve be taken for an outlier */
 
@@ -46,7 +46,7 @@ static int line_is_bounded(const double *y, size_t n, double horizon_blocks, dou
                (line.slope + hidden) * horizon_blocks < log1p(DRIFT_MAX_RISE);
 }
 
-int drift_is_bounded(const double *y, size_t n, size_t n_min, double block_s) {
+int drift_is_bounded(const double *y, size_t n, size_t n_min, double block_s, size_t *ret_n) {
         size_t shortest = MAX(n_min, (size_t) MIN_BLOCKS);
         if (n < shortest)
                 return 0;
@@ -55,9 +55,13 @@ int drift_is_bounded(const double *y, size_t n, size_t n_min, double block_s) {
         if (!clipped || !scratch)
                 return -ENOMEM;
 
-        int r = 0;
         double horizon_blocks = fmax(DRIFT_HORIZON_S / block_s, (double) n);
-        for (size_t length = n; r == 0 && length >= shortest; length /= 2)
-                r = line_is_bounded(y + n - length, length, horizon_blocks, clipped, scratch);
-        return r;
+        for (size_t length = n; length >= shortest; length /= 2) {
+                int r = line_is_bounded(y + n - length, length, horizon_blocks, clipped, scratch);
+                if (r > 0)
+                        *ret_n = length;
+                if (r != 0)
+                        return r;
+        }
+        return 0;
 }

@@ -46,8 +46,7 @@ typedef struct Lag {
 typedef struct Round {
         double from_s;
         double ios, duration_s, bytes;
-        double sum_y; /* of its blocks */
-        unsigned n_blocks;
+        size_t n_blocks;
 } Round;
 
 struct SteadyDetector {
@@ -129,14 +128,11 @@ static double rounds_level(const Round *rounds, size_t n) {
 }
 
 /* Of the logarithms, not the logarithm of the mean: noise lifts that above what the blocks to come are held against. */
-static double rounds_mean_y(const Round *rounds, size_t n) {
-        double sum_y = 0;
-        unsigned n_blocks = 0;
-        for (size_t i = 0; i < n; i++) {
-                sum_y += rounds[i].sum_y;
-                n_blocks += rounds[i].n_blocks;
-        }
-        return sum_y / n_blocks;
+static double last_mean_y(const SteadyDetector *d, size_t n) {
+        double sum = 0;
+        for (size_t i = d->n_levels - n; i < d->n_levels; i++)
+                sum += d->y[i];
+        return sum / (double) n;
 }
 
 static bool rounds_pass_snia(const Round *rounds) {
@@ -157,8 +153,8 @@ static bool rounds_are_steady(const SteadyDetector *d) {
         return rounds_pass_snia(last) && fabs(rounds_level(last, N_WINDOW) - before) <= BEFORE_EXCURSION * before;
 }
 
-/* What all blocks say, now and then. 1, 0, -ENOMEM. */
-static int blocks_are_steady(SteadyDetector *d) {
+/* What all blocks say, now and then; *ret_n: how many of the last are known not to drift. 1, 0, -ENOMEM. */
+static int blocks_are_steady(SteadyDetector *d, size_t *ret_n) {
         if (d->n_levels < d->next_look)
                 return 0;
         d->next_look = d->n_levels + (size_t) ceil(LOOK_AGAIN_SHARE * (double) d->n_levels);
@@ -166,7 +162,7 @@ static int blocks_are_steady(SteadyDetector *d) {
         size_t n_window = 0;
         for (size_t i = N_ROUNDS - N_WINDOW; i < N_ROUNDS; i++)
                 n_window += d->rounds[i].n_blocks;
-        int r = drift_is_bounded(d->y + d->alarm_level, d->n_levels - d->alarm_level, n_window, d->block_s);
+        int r = drift_is_bounded(d->y + d->alarm_level, d->n_levels - d->alarm_level, n_window, d->block_s, ret_n);
         if (r <= 0)
                 return r;
 
@@ -192,7 +188,8 @@ static int end_round(SteadyDetector *d) {
 
         if (d->declared || !rounds_are_steady(d))
                 return STEADY_UNCHANGED;
-        int r = blocks_are_steady(d);
+        size_t n;
+        int r = blocks_are_steady(d, &n);
         if (r <= 0)
                 return r;
 
@@ -204,7 +201,7 @@ static int end_round(SteadyDetector *d) {
                 .since_s = last[0].from_s,
                 .iops = rounds_level(last, N_WINDOW),
         };
-        d->ref = rounds_mean_y(last, N_WINDOW);
+        d->ref = last_mean_y(d, n); /* the five rounds of a small drive are minutes, too few for a mean */
         return STEADY_DECLARED;
 }
 
@@ -253,7 +250,6 @@ static int end_block(SteadyDetector *d) {
         d->round.ios += d->block.ios;
         d->round.bytes += d->block.bytes;
         d->round.duration_s += d->block_duration_s;
-        d->round.sum_y += y;
         d->round.n_blocks++;
         lags_add(d, y);
 

@@ -33,7 +33,8 @@ static const Setting settings[] = {
 };
 
 static void one_run(const Setting *setting, uint64_t seed, unsigned *n_alarms, unsigned *n_revoked) {
-        uint64_t capacity = seed % 2 ? 0 : 100 * GIB;
+        static const uint64_t capacities[] = { 0, 10 * GIB, 100 * GIB };
+        uint64_t capacity = capacities[seed % ELEMENTSOF(capacities)];
         Curve curve = curve_make(8000, NULL, 0, &setting->noise, LENGTH_S, 1, seed);
         Series series;
         Analysis *a;

@@ -67,11 +67,11 @@ START_TEST(declared_after_two_fills) {
 END_TEST
 
 START_TEST(a_small_drive_takes_as_long_as_a_drift_could_hide) {
-        /* Rounds of a minute. The least noise hides a fall by a tenth overnight for 111 blocks; a look each tenth. */
+        /* Rounds of a minute. The least noise hides a fall by a tenth overnight for 130 blocks; a look each tenth. */
         Outcome o = watch_quiet(10000, NULL, 0, HOUR, GIB);
         ck_assert_uint_eq(o.n_declared, 1);
-        ck_assert_double_eq_tol(o.first_declared.at_s, 1140, 1e-6);
-        ck_assert_double_eq_tol(o.first_declared.since_s, 840, 1e-6);
+        ck_assert_double_eq_tol(o.first_declared.at_s, 1440, 1e-6);
+        ck_assert_double_eq_tol(o.first_declared.since_s, 1140, 1e-6);
 }
 END_TEST
 
