@@ -17,6 +17,8 @@
 typedef enum ChangeKind {
         CHANGE_RUN_STATE,
         CHANGE_STOP_ASKED,
+        CHANGE_DRAINED,
+        CHANGE_PLACE,
         CHANGE_PHASE_STATE,
         CHANGE_SAMPLE,
         CHANGE_GAP,
@@ -59,9 +61,10 @@ struct Change {
                         EventKind kind;
                 } event;
                 EngineErrno errnum;
+                uint64_t diskseq; /* of a place */
         };
         size_t length;  /* of data */
-        uint8_t data[]; /* sample: encoded; event: its detail and a NUL */
+        uint8_t data[]; /* sample: encoded; event: its detail and a NUL; place: four strings */
 };
 
 typedef struct Chain {
@@ -149,6 +152,38 @@ int queue_push_stop_asked(Queue *queue, uint32_t run, int64_t at_ns) {
                 return -ENOMEM;
         queue_append(queue, change);
         return 0;
+}
+
+int queue_push_drained(Queue *queue, uint32_t run) {
+        Change *change = change_new(CHANGE_DRAINED, run, 0, NULL, 0);
+        if (!change)
+                return -ENOMEM;
+        queue_append(queue, change);
+        return 0;
+}
+
+int queue_push_place(Queue *queue, uint32_t run, const DeviceInfo *device, const char *boot_id) {
+        _cleanup_free_ char *data = NULL;
+        int n = asprintf(&data, "%s%c%s%c%s%c%s", device->path, '\0', device->name, '\0', device->disk_name, '\0',
+                         boot_id);
+        if (n < 0) {
+                data = NULL;
+                return -ENOMEM;
+        }
+
+        Change *change = change_new(CHANGE_PLACE, run, 0, data, (size_t) n + 1);
+        if (!change)
+                return -ENOMEM;
+        change->diskseq = device->diskseq;
+        queue_append(queue, change);
+        return 0;
+}
+
+static int place_write(const Change *change, Store *store, Error *error) {
+        char *path = (char *) change->data, *name = path + strlen(path) + 1, *disk_name = name + strlen(name) + 1;
+        const DeviceInfo device = { .path = path, .name = name, .disk_name = disk_name, .diskseq = change->diskseq };
+
+        return store_set_place(store, change->run, &device, disk_name + strlen(disk_name) + 1, error);
 }
 
 int queue_push_phase_state(Queue *queue, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns) {
@@ -430,6 +465,10 @@ int change_write(const Change *change, Store *store, Sample *scratch, Error *err
                 return store_set_run_state(store, change->run, change->run_state, change->at_ns, error);
         case CHANGE_STOP_ASKED:
                 return store_set_stop_asked(store, change->run, change->at_ns, error);
+        case CHANGE_DRAINED:
+                return store_set_drained(store, change->run, error);
+        case CHANGE_PLACE:
+                return place_write(change, store, error);
         case CHANGE_PHASE_STATE:
                 return store_set_phase_state(store, change->run, change->phase.index, change->phase.state,
                                              change->at_ns, error);

@@ -506,6 +506,14 @@ int database_set_stop_asked(Database *database, uint32_t run, int64_t at_ns) {
         return WITH_QUEUE(database, queue_push_stop_asked(&database->queue, run, at_ns));
 }
 
+int database_set_drained(Database *database, uint32_t run) {
+        return WITH_QUEUE(database, queue_push_drained(&database->queue, run));
+}
+
+int database_set_place(Database *database, uint32_t run, const DeviceInfo *device, const char *boot_id) {
+        return WITH_QUEUE(database, queue_push_place(&database->queue, run, device, boot_id));
+}
+
 int database_set_phase_state(Database *database, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns) {
         return WITH_QUEUE(database, queue_push_phase_state(&database->queue, run, phase, state, at_ns));
 }
@@ -562,7 +570,11 @@ static int database_open(Database *database, const char *path, Error *error) {
         if (r < 0)
                 return r;
 
-        return store_list_runs(database->store, &database->found, &database->n_found, error);
+        r = store_list_runs(database->store, &database->found, &database->n_found, error);
+        if (r < 0)
+                return r;
+
+        return store_read_resumes(database->store, database->found, database->n_found, error);
 }
 
 static int database_attach(Database *database, sd_event *event) {

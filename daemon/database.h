@@ -40,7 +40,8 @@ typedef void (*DatabaseStatusHandler)(Database *database, const DatabaseStatus *
 int database_new(Database **ret, sd_event *event, const char *path, DatabaseStatusHandler handler, void *userdata,
                  Error *error);
 
-/* The runs that the database held when it was opened (interrupted ones marked), newest first. To be taken once. */
+/* The runs that the database held when it was opened (interrupted ones marked, with what they need to be
+ * taken up), newest first. To be taken once. */
 void database_take_runs(Database *database, StoreRun **ret, size_t *ret_n);
 
 /*
@@ -80,6 +81,8 @@ int database_when_written(Database *database, DatabaseWrittenHandler handler, vo
 /* These copy what they are given and return at once. -ENOMEM. */
 int database_set_run_state(Database *database, uint32_t run, RunState state, int64_t at_ns);
 int database_set_stop_asked(Database *database, uint32_t run, int64_t at_ns);
+int database_set_drained(Database *database, uint32_t run);
+int database_set_place(Database *database, uint32_t run, const DeviceInfo *device, const char *boot_id);
 int database_set_phase_state(Database *database, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns);
 int database_add_sample(Database *database, uint32_t run, const Sample *sample);
 int database_add_event(Database *database, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #pragma once
 
-/* Between manager.c and start.c (runs on their way to be started) only. */
+/* Between manager.c, start.c (runs on their way to be started) and resume.c (those that were interrupted) only. */
 
 #include <sys/types.h>
 
 #include "manager.h"
+#include "resume.h"
 
 typedef struct Start Start;
 
@@ -24,6 +25,7 @@ struct Manager {
         Run **runs; /* ascending */
         size_t n_runs;
         Start *starts;
+        Resume *resumes;
 
         bool stopping;
         bool starts_given_up; /* starts whose rows the database still has are not waited for any more */

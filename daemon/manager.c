@@ -28,13 +28,19 @@ static void on_run_event(Run *run, EventKind kind, const char *detail, void *use
 }
 
 static void on_run_ended(Run *run, void *userdata) {
+        resume_consider(userdata, run);
         manager_check_stopped(userdata);
+}
+
+static int on_run_wanted(Run *run, void *userdata, Error *error) {
+        return resume_now(userdata, run, error);
 }
 
 const RunObserver manager_run_observer = {
         .changed = on_run_changed,
         .event = on_run_event,
         .ended = on_run_ended,
+        .wanted = on_run_wanted,
 };
 
 static void nobody_run_added(Run *run, void *userdata) {}
@@ -224,6 +230,7 @@ void manager_stop(Manager *manager, ManagerStoppedHandler handler, void *userdat
                 next = start_next(start);
                 start_abort(start, &error);
         }
+        resume_abort_all(manager);
 
         for (size_t i = 0; i < manager->n_runs; i++)
                 run_interrupt(manager->runs[i]);
@@ -265,7 +272,7 @@ static int manager_load_runs(Manager *manager) {
                 if (r >= 0)
                         r = manager_add_run(manager, run);
                 if (r >= 0)
-                        run = NULL;
+                        resume_consider(manager, TAKE_PTR(run));
         }
         store_runs_free(stored, n);
         return r;
@@ -325,6 +332,7 @@ int manager_close(Manager *manager) {
 
 Manager *manager_free(Manager *manager) {
         manager_set_observer(manager, NULL, NULL);
+        resume_abort_all(manager);
         sd_event_source_disable_unref(manager->stop_timer);
 
         /* Before the runs: it may still hold announcements for them. */

@@ -133,7 +133,7 @@ static const sd_bus_vtable run_vtable[] = {
         SD_BUS_PROPERTY("State", "s", append_state, 0, CHANGES),
         SD_BUS_PROPERTY("JobName", "s", append_text, 0, CONSTANT),
         SD_BUS_PROPERTY("Label", "s", append_text, 0, CONSTANT),
-        SD_BUS_PROPERTY("Device", "s", append_text, 0, CONSTANT),
+        SD_BUS_PROPERTY("Device", "s", append_text, 0, CHANGES),
         SD_BUS_PROPERTY("Model", "s", append_text, 0, CONSTANT),
         SD_BUS_PROPERTY("Serial", "s", append_text, 0, CONSTANT),
         SD_BUS_PROPERTY("SizeBytes", "t", append_size, 0, CONSTANT),
@@ -214,6 +214,8 @@ void run_bus_emit_changed(sd_bus *bus, Run *run, RunChange change) {
         run_bus_path(run, path);
         if (change == RUN_CHANGE_STATE)
                 (void) sd_bus_emit_properties_changed(bus, path, BUS_RUN_INTERFACE, "State", NULL);
+        else if (change == RUN_CHANGE_DEVICE)
+                (void) sd_bus_emit_properties_changed(bus, path, BUS_RUN_INTERFACE, "Device", NULL);
         else
                 (void) sd_bus_emit_properties_changed(bus, path, BUS_RUN_INTERFACE, "Phase", "PhaseIndex", NULL);
 }

@@ -28,18 +28,32 @@ struct Run {
         bool new; /* of this service's life time */
         RunProgress progress;
 
+        /* What it needs to be taken up; NULL for one that is over, or of which that is not known. */
+        char *job_text;
+        Standing *standing;
+        int64_t since_ns;        /* realtime: the end of its last sample */
+        unsigned n_deaths;       /* of workers since then */
+        unsigned n_errnos;
+        struct {
+                EngineErrno total;
+                uint64_t before; /* of its count: what was counted before the worker that it has now */
+        } errnos[ENGINE_N_ERRNOS_MAX];
+
         /* While there is a worker. */
         WorkerProcess *worker;
         bool started;
         bool in_phase;
         uint32_t next_phase;
         uint64_t next_seq;
-        uint64_t go_at_ns;        /* monotonic; nothing of the run can be older */
+        bool taken_up;            /* it was interrupted before */
+        char *proof;              /* by what its drive was known again */
+        uint64_t outage_boot_ns;  /* CLOCK_BOOTTIME at its beginning; 0: not known, or of another boot */
+        uint64_t first_seq;       /* of this worker */
+        uint64_t first_elapsed_ns;
+        uint64_t go_at_ns;        /* monotonic; nothing that it says can be older; 0: not told to go yet */
         uint64_t n_cuts;          /* phases and pauses: each may make a sample shorter than the interval */
         uint64_t events_until_ns; /* monotonic: when what was said so far is paid off, see may_say() */
         uint64_t errnos_until_ns;
-        unsigned n_errnos;
-        int errnos[ENGINE_N_ERRNOS_MAX];
         SteadyWatch watch;
         bool stop_asked;  /* by a user: then it is stopped, whatever else */
         bool interrupting;
@@ -61,6 +75,17 @@ void run_record_at(Run *run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
 /* judgement.c: whether the phase that is going on has come to a steady state, said in events as it is decided. */
 void run_judge_phase(Run *run);
 void run_judge_sample(Run *run, const Sample *sample);
+
+/* run-standing.c: where it stands, from its beginning or from the database, kept up as it goes on. -ENOMEM. */
+int run_stand_new(Run *run, const StoreNewRun *inserted);
+void run_stand_stored(Run *run, StoreResume *resume);
+void run_stand_sample(Run *run, const Sample *sample);
+
+/* After its state was set to that. drained: its worker has waited for all I/O and told all samples. */
+void run_stand_interrupted(Run *run, bool was_paused, bool drained);
+
+/* That it goes on, and after how long. */
+void run_record_outage(Run *run);
 
 /* What the worker said last decides about the run's end. */
 void run_end(Run *run, const WorkerEnd *end);

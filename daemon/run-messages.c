@@ -45,14 +45,14 @@ static bool may_say(uint64_t *paid_until_ns, uint64_t cost_ns, uint64_t burst_ns
 }
 
 static bool run_may_have_run(const Run *run, uint64_t elapsed_ns) {
-        return elapsed_ns <= time_monotonic_ns() - run->go_at_ns + ELAPSED_SLACK_NS;
+        return elapsed_ns - run->first_elapsed_ns <= time_monotonic_ns() - run->go_at_ns + ELAPSED_SLACK_NS;
 }
 
 /* Samples are an interval long, but for those that a phase or a pause has cut. */
 static bool run_may_sample(const Run *run) {
         uint64_t n_whole = (time_monotonic_ns() - run->go_at_ns) / run->sample_interval_ns;
 
-        return run->next_seq < n_whole + run->n_cuts + N_SAMPLES_SLACK;
+        return run->next_seq - run->first_seq < n_whole + run->n_cuts + N_SAMPLES_SLACK;
 }
 
 static void run_note_lost(Run *run, const char *what, int r) {
@@ -64,10 +64,17 @@ static int run_on_started(Run *run, Message *message) {
         int64_t at_ns = message->started.at_ns;
         _cleanup_free_ char *detail = NULL;
 
-        if (run->started || !run_set_state_at(run, RUN_RUNNING, at_ns))
+        if (run->started || run->go_at_ns == 0)
+                return -EBADMSG;
+        /* One that was paused is so again at once, and says so. */
+        if (!run->standing->paused && !run_set_state_at(run, RUN_RUNNING, at_ns))
                 return -EBADMSG;
 
         run->started = true;
+        if (run->taken_up) {
+                run_record_outage(run);
+                return 0;
+        }
         if (asprintf(&detail, "%s%s%s%s%s", run->device_path, *run->model ? ", " : "", run->model,
                      *run->serial ? ", serial " : "", run->serial) < 0) {
                 detail = NULL;
@@ -100,12 +107,13 @@ static int run_on_phase_started(Run *run, const Message *message) {
         run->phase = index;
         run->next_phase = index + 1;
         run->in_phase = true;
+        run->standing->phase = index;
         run->n_cuts++;
         run_judge_phase(run);
 
         run_note_lost(run, "phase's beginning",
                       database_set_phase_state(run->database, run->id, index, PHASE_RUNNING, message->phase.at_ns));
-        run_record_phase(run, message, "begins");
+        run_record_phase(run, message, run->standing->phases[index].elapsed_ns > 0 ? "goes on" : "begins");
         run->observer->changed(run, RUN_CHANGE_PHASE, run->userdata);
         return 0;
 }
@@ -117,6 +125,8 @@ static int run_on_phase_ended(Run *run, const Message *message) {
                 return -EBADMSG;
 
         run->in_phase = false;
+        if (done)
+                run->standing->phase = run->phase + 1;
         steady_watch_end(&run->watch);
         run_note_lost(run, "phase's end",
                       database_set_phase_state(run->database, run->id, run->phase, done ? PHASE_DONE : PHASE_STOPPED,
@@ -130,6 +140,13 @@ static int run_on_phase(Run *run, Message *message) {
                 return -EBADMSG;
         return message->phase.mark == PHASE_MARK_STARTED ? run_on_phase_started(run, message)
                                                          : run_on_phase_ended(run, message);
+}
+
+static bool position_is_sound(const Position *position) {
+        return position->first_index <= position->low_index && position->low_index <= position->next_index &&
+               position->settled_from <= position->settled_to && position->settled_to <= position->low_index &&
+               fits_database(position->next_index) && fits_database(position->next_write) &&
+               fits_database(position->issued_bytes) && fits_database(position->boot_ns);
 }
 
 static bool sample_follows(const Run *run, const Sample *sample) {
@@ -146,7 +163,7 @@ static bool sample_follows(const Run *run, const Sample *sample) {
         for (unsigned d = 0; d < N_DIRECTIONS; d++)
                 if (!fits_database(sample->ios[d]) || !fits_database(sample->bytes[d]))
                         return false;
-        return fits_database(sample->errors) && fits_database(elapsed_ns) && fits_database(sample->oldest_ns);
+        return position_is_sound(&sample->position) && fits_database(sample->errors) && fits_database(elapsed_ns) && fits_database(sample->oldest_ns);
 }
 
 static double sample_iops(const Sample *sample) {
@@ -165,6 +182,7 @@ static int run_on_sample(Run *run, Message *message) {
 
         run_note_lost(run, "sample", database_add_sample(run->database, run->id, sample));
         run->next_seq++;
+        run_stand_sample(run, sample);
         run->progress = (RunProgress){
                 .elapsed_ns = sample->elapsed_ns,
                 .iops = sample_iops(sample),
@@ -175,15 +193,35 @@ static int run_on_sample(Run *run, Message *message) {
         return 0;
 }
 
-static bool run_knows_errno(const Run *run, int errnum) {
-        for (unsigned i = 0; i < run->n_errnos; i++)
-                if (run->errnos[i] == errnum)
-                        return true;
-        return false;
+/* Adds what this worker has counted to what others had; NULL if there are too many kinds. */
+static const EngineErrno *run_add_errno(Run *run, const EngineErrno *errnum, bool *ret_is_new) {
+        unsigned i = 0;
+
+        while (i < run->n_errnos && run->errnos[i].total.errnum != errnum->errnum)
+                i++;
+        *ret_is_new = i == run->n_errnos;
+        if (i == ELEMENTSOF(run->errnos))
+                return NULL;
+
+        EngineErrno *total = &run->errnos[i].total;
+        if (*ret_is_new) {
+                run->n_errnos++;
+                run->errnos[i].before = 0;
+                *total = *errnum;
+        }
+        total->count = MIN(errnum->count + run->errnos[i].before, (uint64_t) INT64_MAX);
+        if (run->errnos[i].before == 0) {
+                total->first_at_ns = errnum->first_at_ns;
+                total->first_offset = errnum->first_offset;
+        }
+        total->last_at_ns = errnum->last_at_ns;
+        total->last_offset = errnum->last_offset;
+        return total;
 }
 
 static int run_on_errno(Run *run, Message *message) {
         const EngineErrno *errnum = &message->errnum;
+        bool is_new;
 
         if (!may_say(&run->errnos_until_ns, run->sample_interval_ns / N_ERRNOS_A_SAMPLE_MAX, ERRNOS_BURST_NS))
                 return -EBADMSG;
@@ -191,15 +229,14 @@ static int run_on_errno(Run *run, Message *message) {
             !fits_database(errnum->first_offset) || !fits_database(errnum->last_offset))
                 return -EBADMSG;
 
-        if (!run_knows_errno(run, errnum->errnum)) {
-                if (run->n_errnos == ELEMENTSOF(run->errnos))
-                        return -EBADMSG;
-                run->errnos[run->n_errnos++] = errnum->errnum;
+        const EngineErrno *total = run_add_errno(run, errnum, &is_new);
+        if (!total)
+                return -EBADMSG;
+        if (is_new)
                 run_record(run, EVENT_ERROR, "%s (%s) first at offset %" PRIu64, errno_name(errnum->errnum),
                            strerror(errnum->errnum), errnum->first_offset);
-        }
 
-        run_note_lost(run, "count of errors", database_set_errno(run->database, run->id, errnum));
+        run_note_lost(run, "count of errors", database_set_errno(run->database, run->id, total));
         return 0;
 }
 

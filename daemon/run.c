@@ -24,6 +24,35 @@ static bool run_has_strings(const Run *run) {
         return run->job_name && run->label && run->device_path && run->model && run->serial;
 }
 
+static int run_copy_phases(Run *run, const Job *job) {
+        run->phases = calloc(job->n_phases + 1, sizeof(char *));
+        run->directions = calloc(job->n_phases, sizeof(Direction));
+        if (!run->phases || !run->directions)
+                return -ENOMEM;
+
+        for (; run->n_phases < job->n_phases; run->n_phases++) {
+                const JobPhase *phase = &job->phases[run->n_phases];
+
+                run->directions[run->n_phases] = phase->read_percent < 100 ? DIRECTION_WRITE : DIRECTION_READ;
+                run->phases[run->n_phases] = strdup(phase->name);
+                if (!run->phases[run->n_phases])
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+/* A job that this version of plateau does not read any more is one for the worker to refuse. */
+static int run_stand_up(Run *run, StoreRun *stored) {
+        _cleanup_job_ Job *job = NULL;
+
+        run_stand_stored(run, stored->resume);
+        run->sample_interval_ns = stored->sample_interval_ns;
+        int r = job_parse(&job, run->job_name, run->job_text, strlen(run->job_text), NULL);
+        if (r == -ENOMEM)
+                return r;
+        return r < 0 ? 0 : run_copy_phases(run, job);
+}
+
 int run_new_stored(Run **ret, Database *database, const RunObserver *observer, void *userdata, StoreRun *stored) {
         _cleanup_run_ Run *run = calloc(1, sizeof(*run));
         if (!run)
@@ -48,25 +77,13 @@ int run_new_stored(Run **ret, Database *database, const RunObserver *observer, v
         };
         if (!run_has_strings(run))
                 return -ENOMEM;
+        if (stored->resume) {
+                int r = run_stand_up(run, stored);
+                if (r < 0)
+                        return r;
+        }
 
         *ret = TAKE_PTR(run);
-        return 0;
-}
-
-static int run_copy_phases(Run *run, const Job *job) {
-        run->phases = calloc(job->n_phases + 1, sizeof(char *));
-        run->directions = calloc(job->n_phases, sizeof(Direction));
-        if (!run->phases || !run->directions)
-                return -ENOMEM;
-
-        for (; run->n_phases < job->n_phases; run->n_phases++) {
-                const JobPhase *phase = &job->phases[run->n_phases];
-
-                run->directions[run->n_phases] = phase->read_percent < 100 ? DIRECTION_WRITE : DIRECTION_READ;
-                run->phases[run->n_phases] = strdup(phase->name);
-                if (!run->phases[run->n_phases])
-                        return -ENOMEM;
-        }
         return 0;
 }
 
@@ -95,7 +112,7 @@ int run_new(Run **ret, Database *database, const RunObserver *observer, void *us
         };
         if (!plan_total_time(inserted->plan, &run->planned_ns))
                 run->planned_ns = 0;
-        if (!run_has_strings(run) || run_copy_phases(run, inserted->job) < 0)
+        if (!run_has_strings(run) || run_copy_phases(run, inserted->job) < 0 || run_stand_new(run, inserted) < 0)
                 return -ENOMEM;
 
         run->notices = notices;
@@ -117,6 +134,9 @@ Run *run_free(Run *run) {
         steady_watch_end(&run->watch);
         strv_free(run->notices);
         free(run->outcome_detail);
+        free(run->job_text);
+        standing_free(run->standing);
+        free(run->proof);
         free(run);
         return NULL;
 }
@@ -212,6 +232,7 @@ static void run_end_stopped(Run *run, const char *how) {
 
 /* The worker said how it ended: believed, even if the process then stumbled. */
 static void run_end_as_told(Run *run) {
+        bool was_paused = run->state == RUN_PAUSED;
         const char *detail = run->outcome_detail ? run->outcome_detail : "";
         RunState state = endings[run->outcome].state;
 
@@ -224,6 +245,8 @@ static void run_end_as_told(Run *run) {
 
         if (!run_set_state(run, state))
                 run_set_state(run, RUN_FAILED);
+        if (run->state == RUN_INTERRUPTED)
+                run_stand_interrupted(run, was_paused, true);
 }
 
 static void run_end_in_failure(Run *run, const char *reason) {
@@ -231,8 +254,17 @@ static void run_end_in_failure(Run *run, const char *reason) {
         run_set_state(run, RUN_FAILED);
 }
 
+/* Without its worker's word on what was the last. */
+static void run_set_interrupted(Run *run, const char *reason) {
+        bool was_paused = run->state == RUN_PAUSED;
+
+        run_record(run, EVENT_OUTAGE, "%s", reason);
+        run_set_state(run, RUN_INTERRUPTED);
+        run_stand_interrupted(run, was_paused, false);
+}
+
 static void run_end_untold(Run *run, const WorkerEnd *end) {
-        bool killed = !end->fault && !end->exited;
+        bool killed = (!end->fault && !end->exited) || run->go_at_ns == 0;
         char reason[128];
 
         if (end->fault)
@@ -246,8 +278,8 @@ static void run_end_untold(Run *run, const WorkerEnd *end) {
         if (run->stop_asked)
                 run_end_stopped(run, reason);
         else if (killed) {
-                run_record(run, EVENT_OUTAGE, "%s", reason);
-                run_set_state(run, RUN_INTERRUPTED);
+                run->n_deaths++;
+                run_set_interrupted(run, reason);
         } else
                 run_end_in_failure(run, reason);
 }
@@ -313,6 +345,12 @@ int run_pause(Run *run, Error *error) {
 }
 
 int run_resume(Run *run, Error *error) {
+        if (run_can_be_taken_up(run))
+                return run->observer->wanted(run, run->userdata, error);
+        if (run->state == RUN_INTERRUPTED)
+                return error_set(error, ERROR_FAILED, EBUSY, "run %" PRIu32 " was interrupted under a version of plateau "
+                                 "that did not note where it stood: it cannot go on; start it anew", run->id);
+
         /* Also while it still drains towards its pause. */
         if ((run->state != RUN_PAUSED && run->state != RUN_RUNNING) || !run->worker || run->finished)
                 return error_set(error, ERROR_FAILED, EBUSY, "run %" PRIu32 " is %s: only a paused one can be resumed",
@@ -342,6 +380,7 @@ int run_stop(Run *run, uint32_t *ret_n_pending, Error *error) {
         } else if (!run->worker && !run_state_is_final(run->state)) {
                 run_record(run, EVENT_FINISHED, "stopped while it was %s", run_state_name(run->state));
                 run_set_state(run, RUN_STOPPED);
+                run->observer->ended(run, run->userdata);
         }
 
         *ret_n_pending = n_pending;
@@ -366,10 +405,8 @@ void run_abandon(Run *run) {
                 run_end_as_told(run);
         else if (run->stop_asked)
                 run_end_stopped(run, reason);
-        else {
-                run_record(run, EVENT_OUTAGE, "%s", reason);
-                run_set_state(run, RUN_INTERRUPTED);
-        }
+        else
+                run_set_interrupted(run, reason);
         run->observer->ended(run, run->userdata);
 }
 

@@ -17,13 +17,18 @@ typedef struct Run Run;
 typedef enum RunChange {
         RUN_CHANGE_STATE,
         RUN_CHANGE_PHASE,
+        RUN_CHANGE_DEVICE,
 } RunChange;
 
-/* Told by every run; `changed` and `event` when it is to be announced, `ended` when the worker has gone. Never NULL. */
+/*
+ * Told by every run; `changed` and `event` when it is to be announced, `ended` when the worker has gone or the state has
+ * become final, `wanted` when an interrupted one is to be taken up now. Never NULL.
+ */
 typedef struct RunObserver {
         void (*changed)(Run *run, RunChange change, void *userdata);
         void (*event)(Run *run, EventKind kind, const char *detail, void *userdata);
         void (*ended)(Run *run, void *userdata);
+        int (*wanted)(Run *run, void *userdata, Error *error);
 } RunObserver;
 
 /* Newest sample; zeros before the first. */
@@ -69,9 +74,27 @@ bool run_has_worker(const Run *run);
 /* Whether it has a worker on that very device, on its disk or on a partition of it. */
 bool run_holds_device(const Run *run, const DeviceNumbers *numbers);
 
+/* Interrupted, without a worker, and it is known where it stands. */
+bool run_can_be_taken_up(const Run *run);
+
+/* Of such a run, for its next worker, which is to look in this boot. The run's own. */
+Standing *run_standing(Run *run, const char *boot_id);
+const char *run_job_text(const Run *run);
+unsigned run_n_deaths(const Run *run); /* of its workers since its last sample */
+
+/*
+ * Its drive was found, claimed and proven by the worker: both are taken over, and it goes on. boot_id: of this boot.
+ * proof: for a person.
+ */
+void run_take_up(Run *run, WorkerProcess *worker, DeviceInfo *found, const char *boot_id, const char *proof);
+
+/* It cannot be taken up, ever. */
+void run_refuse(Run *run, const char *why);
+
 /*
  * Commands. They return at once; the state tells when it has happened. ERROR_FAILED in a state that does not
- * allow it. Pausing a paused run and resuming a running one change nothing.
+ * allow it. Pausing a paused run and resuming a running one change nothing. Resuming an interrupted one tries at once
+ * to take it up.
  */
 int run_pause(Run *run, Error *error);
 int run_resume(Run *run, Error *error);

@@ -11,6 +11,7 @@
 #include <sys/signalfd.h>
 #include <sys/timerfd.h>
 
+#include "engine/pattern.h"
 #include "util/macro.h"
 #include "util/time.h"
 #include "worker/clocks.h"
@@ -38,6 +39,14 @@ struct Driver {
         char *detail;
 };
 
+static void driver_take_up(Driver *driver, const Standing *standing) {
+        bool in_phase = standing->phase < standing->n_phases;
+
+        driver->want_paused = standing->paused;
+        sampler_take_up(&driver->sampler, standing->next_seq, standing->elapsed_ns,
+                        in_phase ? standing->phases[standing->phase].elapsed_ns : 0);
+}
+
 int driver_new(Driver **ret, const DriverConfig *config, Error *error) {
         _cleanup_driver_ Driver *driver = calloc(1, sizeof(*driver));
         if (!driver)
@@ -47,6 +56,8 @@ int driver_new(Driver **ret, const DriverConfig *config, Error *error) {
         driver->woke_at_ns = time_monotonic_ns();
         clocks_init(&driver->clocks);
         sampler_init(&driver->sampler, config->engine, config->sample_interval_ns);
+        if (config->standing)
+                driver_take_up(driver, config->standing);
         driver->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
         if (driver->timer_fd < 0)
                 return error_set(error, ERROR_FAILED, errno, "cannot make the sample timer: %s", strerror(errno));
@@ -321,12 +332,25 @@ static void driver_look_failed(Driver *driver) {
                            errno_name(failure.errnum), strerror(failure.errnum));
 }
 
+/* The phase that was interrupted goes on where it stood; the others begin. */
+static int driver_start_phase(Driver *driver, unsigned index) {
+        const Standing *standing = driver->config.standing;
+        Position at;
+
+        if (!standing || index != standing->phase)
+                return engine_start_phase(driver->config.engine, index);
+
+        at = standing->phases[index].position;
+        pattern_take_up(&driver->config.plan->phases[index], standing->drained, &at);
+        return engine_take_up_phase(driver->config.engine, index, &at, standing->phases[index].elapsed_ns);
+}
+
 static void driver_run_phase(Driver *driver, unsigned index) {
         const DriverConfig *config = &driver->config;
 
         reporter_phase(config->reporter, index, PHASE_MARK_STARTED);
         sampler_begin_phase(&driver->sampler, index, config->plan->phases[index].runtime_ns, time_monotonic_ns());
-        int r = engine_start_phase(config->engine, index);
+        int r = driver_start_phase(driver, index);
         if (r < 0) {
                 driver_end(driver, OUTCOME_FAILED, "cannot start phase %u: %s", index, strerror(-r));
                 sampler_suspend(&driver->sampler);
@@ -349,7 +373,7 @@ static void driver_run_phase(Driver *driver, unsigned index) {
 Outcome driver_run(Driver *driver, char **ret_detail) {
         const Plan *plan = driver->config.plan;
 
-        for (unsigned i = 0; i < plan->n_phases; i++) {
+        for (unsigned i = driver->config.standing ? driver->config.standing->phase : 0; i < plan->n_phases; i++) {
                 driver_verify(driver, &plan->phases[i]);
                 driver_wait_to_begin(driver);
                 if (driver->is_ending)

@@ -40,10 +40,11 @@ void reporter_phase(Reporter *reporter, uint32_t index, PhaseMark mark) {
         });
 }
 
-void reporter_refused(Reporter *reporter, const Error *error) {
+void reporter_refused(Reporter *reporter, Refusal why, const Error *error) {
         reporter_send(reporter, &(Message) {
                 .type = MESSAGE_REFUSED,
                 .refused = {
+                        .why = why,
                         .kind = error->kind == ERROR_NONE ? ERROR_FAILED : error->kind, /* memory ran out */
                         .text = (char *) error_message(error),
                 },

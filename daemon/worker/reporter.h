@@ -17,5 +17,5 @@ void reporter_send(Reporter *reporter, const Message *message);
 void reporter_started(Reporter *reporter);
 void reporter_event(Reporter *reporter, Occurrence kind, uint64_t elapsed_ns, const char *format, ...) _printf_(4, 5);
 void reporter_phase(Reporter *reporter, uint32_t index, PhaseMark mark);
-void reporter_refused(Reporter *reporter, const Error *error);
+void reporter_refused(Reporter *reporter, Refusal why, const Error *error);
 void reporter_finished(Reporter *reporter, Outcome outcome, const char *detail);

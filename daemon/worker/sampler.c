@@ -25,10 +25,17 @@ void sampler_done(Sampler *sampler) {
         host_cpu_done(&sampler->cpu);
 }
 
+void sampler_take_up(Sampler *sampler, uint64_t seq, uint64_t elapsed_ns, uint64_t in_phase_ns) {
+        sampler->seq = seq;
+        sampler->elapsed_ns = elapsed_ns;
+        sampler->taken_up_ns = in_phase_ns;
+}
+
 void sampler_begin_phase(Sampler *sampler, uint32_t phase, uint64_t runtime_ns, uint64_t now_ns) {
         sampler->phase = phase;
         sampler->runtime_ns = runtime_ns;
-        sampler->in_phase_ns = 0;
+        sampler->in_phase_ns = sampler->taken_up_ns;
+        sampler->taken_up_ns = 0;
         memset(&sampler->counters[sampler->before], 0, sizeof(sampler->counters[0]));
         sampler_resume(sampler, now_ns);
 }
@@ -92,6 +99,8 @@ const Sample *sampler_take(Sampler *sampler, uint64_t now_ns) {
         };
         sample_set_difference(sample, &sampler->counters[now], &sampler->counters[sampler->before]);
         engine_in_flight(sampler->engine, &sample->in_flight, &sample->oldest_ns);
+        engine_position(sampler->engine, &sample->position);
+        sample->position.boot_ns = time_boottime_ns();
         if (sample_is_nothing(sample))
                 return NULL;
 

@@ -23,6 +23,7 @@ typedef struct Sampler {
         uint32_t phase;
         uint64_t elapsed_ns;    /* running time of the run up to since_ns */
         uint64_t in_phase_ns;   /* of the phase */
+        uint64_t taken_up_ns;   /* of the phase that begins next, before it was interrupted */
         uint64_t runtime_ns;    /* of the phase, as planned; 0: none */
         bool running;
         uint64_t since_ns;      /* monotonic: where the sample under way began, while running */
@@ -39,6 +40,9 @@ typedef struct Sampler {
 /* Opens what it needs for the whole run. The struct is large: it lives on the heap. */
 void sampler_init(Sampler *ret, Engine *engine, uint64_t interval_ns);
 void sampler_done(Sampler *sampler);
+
+/* Before the first phase of a run that is taken up: numbers and times go on from here. */
+void sampler_take_up(Sampler *sampler, uint64_t seq, uint64_t elapsed_ns, uint64_t in_phase_ns);
 
 /*
  * now_ns: monotonic, from before the engine starts or resumes, so that no completion precedes its sample.

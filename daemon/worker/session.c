@@ -10,13 +10,16 @@
 #include <sys/signalfd.h>
 
 #include "device/claim.h"
+#include "device/find.h"
 #include "engine/engine.h"
+#include "engine/pattern.h"
 #include "spec/job.h"
 #include "spec/plan.h"
 #include "util/macro.h"
 #include "util/time.h"
 #include "worker/driver.h"
 #include "worker/notices.h"
+#include "worker/proof.h"
 #include "worker/reporter.h"
 #include "worker/sandbox.h"
 
@@ -33,6 +36,8 @@ typedef struct Session {
         Claim *claim;
         Engine *engine;
         Driver *driver;
+        char *proof;
+        Refusal why; /* of a run that is taken up */
 } Session;
 
 /* Everything that holds the device, in the order that lets go of it without a trace. */
@@ -49,6 +54,7 @@ static void session_done(Session *session) {
         session_free_device(session);
         plan_freep(&session->plan);
         job_freep(&session->job);
+        free(session->proof);
         message_clear(&session->open);
         fd_close(session->signal_fd);
         link_freep(&session->link);
@@ -130,6 +136,62 @@ static int plan_bind(Session *session, uint64_t seed, Error *error) {
         return 0;
 }
 
+/* The drive was confirmed when the run began; what it holds is for the proof to judge. */
+static int claim_again(Session *session, const DeviceInfo *found, Error *error) {
+        _cleanup_free_ char *confirmation = device_confirmation(found);
+        const char *const confirmations[] = { confirmation, NULL };
+        const ClaimRequest request = {
+                .path = found->path,
+                .confirmations = confirmations,
+                .deny = (const char *const *) session->open.open.deny,
+                .erase_existing = true,
+        };
+
+        if (!confirmation)
+                return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+        return claim_new(&session->claim, &request, error);
+}
+
+/* A newer plateau may read the text of the job in another way. */
+static int plan_bind_again(Session *session, const Standing *standing, Error *error) {
+        session->why = REFUSAL_FINAL;
+        int r = plan_bind(session, standing->seed, error);
+        if (r < 0)
+                return r;
+        if (session->plan->n_phases != standing->n_phases)
+                return error_set(error, ERROR_REFUSED, EPROTO,
+                                 "the run was begun with %" PRIu32 " phases and this version of plateau reads %zu in "
+                                 "its job; start it anew", standing->n_phases, session->plan->n_phases);
+        return 0;
+}
+
+/* Finds the drive, claims it and proves that it carries the run. Nothing is written. */
+static int session_take_up(Session *session, const Standing *standing, Error *error) {
+        _cleanup_device_info_ DeviceInfo *found = NULL;
+        Likeness likeness;
+
+        int r = device_find(standing->device, standing->same_boot, &found, &likeness, error);
+        if (r < 0) {
+                session->why = error->kind == ERROR_NOT_FOUND ? REFUSAL_ABSENT
+                             : error->kind == ERROR_REFUSED   ? REFUSAL_FINAL
+                                                              : REFUSAL_BUSY;
+                return r;
+        }
+
+        session->why = REFUSAL_BUSY;
+        r = claim_again(session, found, error);
+        if (r < 0)
+                return r;
+        if (device_likeness(standing->device, standing->same_boot, session->claim->info) != likeness)
+                return error_set(error, ERROR_FAILED, ESTALE, "%s changed while it was looked at", found->path);
+
+        r = plan_bind_again(session, standing, error);
+        if (r >= 0)
+                r = proof_try(session->claim, session->plan, standing, likeness, &session->proof, &session->why, error);
+        reasons_clear(&session->claim->signatures); /* nothing of it is to be erased */
+        return r;
+}
+
 /* Parses, claims and binds: everything that may refuse, and nothing that writes. */
 static int session_claim(Session *session, Error *error) {
         const Message *open = &session->open;
@@ -143,6 +205,8 @@ static int session_claim(Session *session, Error *error) {
         int r = job_parse(&session->job, open->open.job_name, open->open.job_text, strlen(open->open.job_text), error);
         if (r < 0)
                 return r;
+        if (open->open.standing)
+                return session_take_up(session, open->open.standing, error);
         r = claim_new(&session->claim, &request, error);
         if (r < 0)
                 return r;
@@ -153,6 +217,7 @@ static int session_claim(Session *session, Error *error) {
 static int session_report(Session *session, Error *error) {
         Message report = { .type = MESSAGE_REPORT, .report = { .info = session->claim->info } };
 
+        report.report.proof = session->proof;
         report.report.notices = notices_new(session->claim, session->plan);
         if (!report.report.notices)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
@@ -181,6 +246,7 @@ static int go_receive(Session *session, Message *ret, Error *error) {
 /* The first writes are the erasing's, if it was ordered; the privileges go before the first I/O of the job. */
 static int session_prepare(Session *session, const Message *go, Error *error) {
         Sandbox sandbox;
+        const Standing *standing = session->open.open.standing;
         const char *notice;
 
         int r = plan_bind(session, go->go.seed, error);
@@ -200,6 +266,7 @@ static int session_prepare(Session *session, const Message *go, Error *error) {
                 .fd = session->claim->fd,
                 .ring_kind = RING_URING,
                 .run_tag = go->go.run_tag,
+                .first_index = standing ? standing_next_write(standing) + (standing->drained ? 0 : PATTERN_JUMP) : 0,
         }, error);
         if (r < 0)
                 return r;
@@ -208,6 +275,7 @@ static int session_prepare(Session *session, const Message *go, Error *error) {
                 .plan = session->plan,
                 .engine = session->engine,
                 .claim = session->claim,
+                .standing = standing,
                 .sample_interval_ns = session->job->sample_interval_ns,
                 .signal_fd = session->signal_fd,
         }, error);
@@ -267,7 +335,7 @@ static int session_talk(Session *session, Error *error) {
                 r = session_report(session, &refusal);
         if (r < 0) {
                 session_free_device(session);
-                reporter_refused(&session->reporter, &refusal);
+                reporter_refused(&session->reporter, session->why, &refusal);
                 if (session_flush(session, NULL) >= 0)
                         return 0;
                 error_move(error, &refusal); /* the journal hears it instead */

@@ -32,6 +32,7 @@ typedef enum ReasonKind {
 typedef struct Reason {
         ReasonKind kind;
         pid_t pid;  /* of REASON_OPENED, REASON_LOCKED, REASON_OWN_RUN; 0 where it cannot be told, and for the others */
+        uint64_t offset; /* of REASON_SIGNATURE: of its magic on the device, bytes; 0 for the others */
         char *text; /* for a person, without the device's path: "mounted at /mnt; unmount it first" */
 } Reason;
 

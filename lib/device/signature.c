@@ -26,6 +26,7 @@
 #include "device/related.h"
 #include "device/sysfs.h"
 #include "util/macro.h"
+#include "util/parse.h"
 
 /* Zeroed at both ends before the rest is searched one by one: holds nearly everything that libblkid knows. */
 #define ENDS_BYTES MIB
@@ -98,9 +99,12 @@ static int add_signature(blkid_probe probe, Reasons *reasons) {
         const char *offset = probe_value(probe, type ? "SBMAGIC_OFFSET" : "PTMAGIC_OFFSET");
         const char *label = probe_value(probe, "LABEL") ?: "";
 
-        return reasons_add(reasons, REASON_SIGNATURE, "holds %s (%s%s%s%s) at byte %s",
+        int r = reasons_add(reasons, REASON_SIGNATURE, "holds %s (%s%s%s%s) at byte %s",
                            usage_noun(type ? probe_value(probe, "USAGE") : NULL), type ?: table ?: "unknown",
                            label[0] ? ", \"" : "", label, label[0] ? "\"" : "", offset ?: "0");
+        if (r >= 0 && offset)
+                (void) parse_u64(offset, &reasons->items[reasons->n - 1].offset);
+        return r;
 }
 
 static int find_signatures(int fd, Reasons *reasons) {

@@ -17,9 +17,10 @@ typedef struct StateTraits {
 } StateTraits;
 
 static const StateTraits states[N_RUN_STATES] = {
+        /* Paused, if it was so when it was interrupted. */
         [RUN_QUEUED] = { "queued", true,
-                BIT(RUN_RUNNING) | BIT(RUN_INTERRUPTED) | BIT(RUN_STOPPED) | BIT(RUN_FAILED) | BIT(RUN_LOST) |
-                BIT(RUN_REFUSED) },
+                BIT(RUN_RUNNING) | BIT(RUN_PAUSED) | BIT(RUN_INTERRUPTED) | BIT(RUN_STOPPED) | BIT(RUN_FAILED) |
+                BIT(RUN_LOST) | BIT(RUN_REFUSED) },
         [RUN_RUNNING] = { "running", true,
                 BIT(RUN_PAUSED) | BIT(RUN_INTERRUPTED) | BIT(RUN_DONE) | BIT(RUN_STOPPED) | BIT(RUN_FAILED) |
                 BIT(RUN_LOST) },

@@ -112,6 +112,7 @@ void store_run_clear(StoreRun *run) {
 
         for (size_t i = 0; i < ELEMENTSOF(strings); i++)
                 free(strings[i]);
+        store_resume_free(run->resume);
         *run = (StoreRun) {};
 }
 

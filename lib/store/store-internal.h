@@ -13,6 +13,8 @@ typedef enum WriteKind {
         WRITE_COMMIT,
         WRITE_RUN_STATE,
         WRITE_STOP_ASKED,
+        WRITE_DRAINED,
+        WRITE_PLACE,
         WRITE_PHASE_STATE,
         WRITE_SAMPLE,
         WRITE_LATENCY,

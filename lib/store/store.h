@@ -25,6 +25,7 @@
 #include "run/state.h"
 #include "sample/sample.h"
 #include "spec/plan.h"
+#include "wire/standing.h"
 
 typedef struct Store Store;
 
@@ -88,6 +89,12 @@ int store_set_run_state(Store *store, uint32_t run, RunState state, int64_t at_n
 /* A user has asked for the run's end: should it be interrupted before, it is stopped. */
 int store_set_stop_asked(Store *store, uint32_t run, int64_t at_ns, Error *error);
 
+/* The samples tell of all I/O that an interrupted run has submitted. True until its state changes. */
+int store_set_drained(Store *store, uint32_t run, Error *error);
+
+/* Under what name its device was found, and in which boot: path, name, disk_name and diskseq are taken. */
+int store_set_place(Store *store, uint32_t run, const DeviceInfo *device, const char *boot_id, Error *error);
+
 typedef enum PhaseState {
         PHASE_PENDING,
         PHASE_RUNNING,
@@ -143,6 +150,7 @@ typedef struct StoreRun {
         uint64_t n_samples;  /* of all phases */
         double last_iops;  /* all directions, of the newest sample of the run; NaN if there is none */
         double mean_iops;  /* over its running time so far */
+        struct StoreResume *resume; /* store_read_resumes() only */
 } StoreRun;
 
 void store_run_clear(StoreRun *run);
@@ -151,6 +159,24 @@ void store_run_clear(StoreRun *run);
 /* Newest first. */
 int store_list_runs(Store *store, StoreRun **ret, size_t *ret_n, Error *error);
 void store_runs_free(StoreRun *runs, size_t n);
+
+/* What is needed to take an interrupted run up again. */
+typedef struct StoreResume {
+        char *job_text;
+        Standing *standing;
+        EngineErrno *errnos;
+        size_t n_errnos;
+        int64_t since_ns; /* realtime: the end of its last sample; when it was made, if it has none */
+} StoreResume;
+
+StoreResume *store_resume_free(StoreResume *resume);
+DEFINE_CLEANUP(StoreResume *, store_resume_free)
+
+/* 1; 0 if it cannot be taken up, since a version that did not note where it stood has recorded it; *ret is left then. */
+int store_get_resume(Store *store, uint32_t run, StoreResume **ret, Error *error);
+
+/* That of each interrupted run among these, where it can be had. */
+int store_read_resumes(Store *store, StoreRun *runs, size_t n, Error *error);
 
 /* "7" or "last" -> its number; ERROR_NOT_FOUND (-ENOENT) if there is none, ERROR_USAGE (-EINVAL) for neither. */
 int store_find_run(Store *store, const char *which, uint32_t *ret_id, Error *error);

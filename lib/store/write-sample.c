@@ -37,6 +37,17 @@ static void bind_max(Binder *b, const Histogram *h) {
         bind_u64_if(b, r >= 0, ns);
 }
 
+static void bind_position(Binder *b, const Position *position) {
+        bind_u64(b, position->first_index);
+        bind_u64(b, position->low_index);
+        bind_u64(b, position->next_index);
+        bind_u64(b, position->next_write);
+        bind_u64(b, position->issued_bytes);
+        bind_u64(b, position->settled_from);
+        bind_u64(b, position->settled_to);
+        bind_u64(b, position->boot_ns);
+}
+
 static void bind_encoded(Binder *b, const Encoded *encoded) {
         for (unsigned d = 0; d < N_DIRECTIONS; d++)
                 bind_blob(b, encoded->data[d], encoded->length[d]);
@@ -155,6 +166,7 @@ static int set_totals(Store *store, uint32_t run, const Sample *sample, const Hi
         bind_percentile(&b, all, 0.999);
         bind_max(&b, all);
         bind_encoded(&b, encoded);
+        bind_position(&b, &sample->position);
         return statement_step(store, stmt, error, "add a sample to");
 }
 

@@ -19,7 +19,9 @@ static const char *const write_sql[N_WRITES] = {
         [WRITE_BEGIN] = "BEGIN IMMEDIATE",
         [WRITE_COMMIT] = "COMMIT",
         [WRITE_RUN_STATE] =
-                "UPDATE runs SET state = ?2,"
+                "UPDATE runs SET state = ?2, drained = 0,"
+                " paused = CASE ?2 WHEN 'interrupted' THEN paused OR state = 'paused' WHEN 'queued' THEN paused"
+                " ELSE 0 END,"
                 " started_at_ns = CASE WHEN ?2 = 'running' THEN coalesce(started_at_ns, ?3) ELSE started_at_ns END,"
                 " finished_at_ns = CASE WHEN NOT ?4 THEN NULL"
                 " WHEN state = 'interrupted' THEN"
@@ -27,6 +29,10 @@ static const char *const write_sql[N_WRITES] = {
                 " ELSE ?3 END"
                 " WHERE run = ?1",
         [WRITE_STOP_ASKED] = "UPDATE runs SET stop_asked_at_ns = coalesce(stop_asked_at_ns, ?2) WHERE run = ?1",
+        [WRITE_DRAINED] = "UPDATE runs SET drained = 1 WHERE run = ?1 AND state = 'interrupted'",
+        [WRITE_PLACE] =
+                "UPDATE runs SET device_path = ?2, device_name = ?3, disk_name = ?4, diskseq = ?5, boot_id = ?6"
+                " WHERE run = ?1",
         [WRITE_PHASE_STATE] =
                 "UPDATE phases SET state = ?3,"
                 " started_at_ns = CASE WHEN ?3 = 'running' THEN coalesce(started_at_ns, ?4) ELSE started_at_ns END,"
@@ -58,7 +64,9 @@ static const char *const write_sql[N_WRITES] = {
                 " latency_mean_ns = ?12,"
                 " latency_p50_ns = " UNLESS_IMPORTED("?13") ", latency_p99_ns = " UNLESS_IMPORTED("?14") ","
                 " latency_p999_ns = " UNLESS_IMPORTED("?15") ", latency_max_ns = " UNLESS_IMPORTED("?16") ","
-                " read_latency = ?17, write_latency = ?18, trim_latency = ?19"
+                " read_latency = ?17, write_latency = ?18, trim_latency = ?19,"
+                " first_index = ?20, low_index = ?21, next_index = ?22, next_write = ?23, issued_bytes = ?24,"
+                " settled_from = ?25, settled_to = ?26, boot_ns = ?27"
                 " WHERE run = ?1 AND phase = ?2",
         [WRITE_EVENT] = "INSERT INTO events (run, at_ns, elapsed_ns, kind, detail) VALUES (?, ?, ?, ?, ?)",
         [WRITE_ERRNO] =
@@ -258,6 +266,32 @@ int store_set_stop_asked(Store *store, uint32_t run, int64_t at_ns, Error *error
         Binder b = { .stmt = stmt };
         bind_u64(&b, run);
         bind_i64(&b, at_ns);
+        return update_one(store, stmt, run, error);
+}
+
+int store_set_drained(Store *store, uint32_t run, Error *error) {
+        _cleanup_reset_ sqlite3_stmt *stmt = NULL;
+        int r = statement_write(store, WRITE_DRAINED, &stmt, error);
+        if (r < 0)
+                return r;
+
+        sqlite3_bind_int64(stmt, 1, run);
+        return update_one(store, stmt, run, error);
+}
+
+int store_set_place(Store *store, uint32_t run, const DeviceInfo *device, const char *boot_id, Error *error) {
+        _cleanup_reset_ sqlite3_stmt *stmt = NULL;
+        int r = statement_write(store, WRITE_PLACE, &stmt, error);
+        if (r < 0)
+                return r;
+
+        Binder b = { .stmt = stmt };
+        bind_u64(&b, run);
+        bind_text(&b, device->path);
+        bind_text(&b, device->name);
+        bind_text(&b, device->disk_name);
+        bind_u64(&b, device->diskseq);
+        bind_text(&b, boot_id);
         return update_one(store, stmt, run, error);
 }
 

@@ -18,6 +18,57 @@
 /* The kernel's largest (MAX_ERRNO). */
 #define ERRNUM_MAX 4095
 
+static void device_info_code(Codec *codec, DeviceInfo *info);
+
+static void position_code(Codec *codec, Position *position) {
+        codec_u64(codec, &position->first_index);
+        codec_u64(codec, &position->low_index);
+        codec_u64(codec, &position->next_index);
+        codec_u64(codec, &position->next_write);
+        codec_u64(codec, &position->issued_bytes);
+        codec_u64(codec, &position->settled_from);
+        codec_u64(codec, &position->settled_to);
+        codec_u64(codec, &position->boot_ns);
+}
+
+static void standing_fields_code(Codec *codec, Standing *standing) {
+        device_info_code(codec, standing->device);
+        codec_bool(codec, &standing->same_boot);
+        codec_u64(codec, &standing->run_tag);
+        codec_u64(codec, &standing->seed);
+        codec_bool(codec, &standing->drained);
+        codec_bool(codec, &standing->paused);
+        codec_u64(codec, &standing->next_seq);
+        codec_u64(codec, &standing->elapsed_ns);
+        codec_u64(codec, &standing->n_errors);
+        codec_u32(codec, &standing->phase);
+        for (uint32_t i = 0; i < standing->n_phases; i++) {
+                codec_u64(codec, &standing->phases[i].elapsed_ns);
+                position_code(codec, &standing->phases[i].position);
+        }
+        if (codec->error == 0 && (standing->run_tag == 0 || standing->phase > standing->n_phases))
+                codec_refuse(codec);
+}
+
+/* None is one of no phases: no job is without any. */
+static void standing_code(Codec *codec, Standing **standing) {
+        uint32_t n_phases = codec_is_decoding(codec) || !*standing ? 0 : (*standing)->n_phases;
+
+        codec_u32(codec, &n_phases);
+        if (codec->error < 0 || (n_phases == 0 && !*standing))
+                return;
+        if (n_phases == 0 || n_phases > JOB_N_PHASES_MAX) {
+                codec_refuse(codec);
+                return;
+        }
+        if (codec_is_decoding(codec))
+                *standing = standing_new(n_phases);
+        if (*standing)
+                standing_fields_code(codec, *standing);
+        else
+                codec->error = -ENOMEM;
+}
+
 static void open_code(Codec *codec, Message *message) {
         codec_u32(codec, &message->open.version);
 
@@ -33,6 +84,7 @@ static void open_code(Codec *codec, Message *message) {
         codec_string(codec, &message->open.job_name);
         codec_string(codec, &message->open.job_text);
         codec_strings(codec, &message->open.deny);
+        standing_code(codec, &message->open.standing);
 }
 
 static void device_info_code(Codec *codec, DeviceInfo *info) {
@@ -83,9 +135,11 @@ static void report_code(Codec *codec, Message *message) {
 
         device_info_code(codec, message->report.info);
         codec_strings(codec, &message->report.notices);
+        codec_string_or_null(codec, &message->report.proof);
 }
 
 static void refused_code(Codec *codec, Message *message) {
+        message->refused.why = (Refusal) codec_enum(codec, message->refused.why, N_REFUSALS);
         message->refused.kind = (ErrorKind) codec_enum(codec, message->refused.kind, ERROR_FAILED + 1);
         if (codec->error == 0 && message->refused.kind < ERROR_USAGE)
                 codec_refuse(codec);
@@ -235,10 +289,12 @@ void message_clear(Message *message) {
                 strv_free(message->open.deny);
                 free(message->open.job_name);
                 free(message->open.job_text);
+                standing_free(message->open.standing);
                 break;
         case MESSAGE_REPORT:
                 device_info_free(message->report.info);
                 strv_free(message->report.notices);
+                free(message->report.proof);
                 break;
         case MESSAGE_REFUSED:
                 free(message->refused.text);

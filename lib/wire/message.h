@@ -18,6 +18,9 @@
  * daemon takes every message as hostile: message_decode() never reads past the message, and refuses
  * unknown types, impossible values and bytes left over with -EBADMSG.
  *
+ * OPEN with a standing takes a run up that was interrupted: the worker looks for its drive, whatever name that has now,
+ * claims it, and proves that it still carries the run's blocks. The tag and seed of GO are those of the standing.
+ *
  * STOP is answered with OCCURRENCE_STOPPING at once, the first time; a device that hangs then holds up FINISHED
  * until it has answered, with SAMPLEs of zeros meanwhile. SIGTERM to the worker is the same as STOP. STOP
  * instead of GO: FINISHED, and nothing was written. FINISHED is the last message; the device is free by then.
@@ -27,8 +30,9 @@
 #include "engine/engine.h"
 #include "sample/sample.h"
 #include "spec/job.h"
+#include "wire/standing.h"
 
-#define MESSAGE_VERSION 2
+#define MESSAGE_VERSION 3
 #define MESSAGE_BYTES_MAX (JOB_TEXT_MAX + 256U * 1024U) /* encoded: the longest job file, or any sample */
 
 typedef enum MessageType {
@@ -47,6 +51,14 @@ typedef enum MessageType {
         MESSAGE_FINISHED,
         N_MESSAGE_TYPES,
 } MessageType;
+
+/* Of a run that is taken up, whether it may be tried again. A new run is refused whatever the reason. */
+typedef enum Refusal {
+        REFUSAL_FINAL,  /* the wrong drive, or one that cannot be told from another, or put to another use */
+        REFUSAL_ABSENT, /* the drive is not there, or not yet */
+        REFUSAL_BUSY,   /* it cannot be had now */
+        N_REFUSALS,
+} Refusal;
 
 /* How a worker ended. */
 typedef enum Outcome {
@@ -89,12 +101,15 @@ typedef struct Message {
                         char *job_name;
                         char *job_text;
                         char **deny; /* patterns of the configuration */
+                        Standing *standing; /* of a run that is taken up: its drive is looked for; NULL: a new one */
                 } open;
                 struct {
                         DeviceInfo *info;
                         char **notices; /* about the device: no NOWAIT, depth capped, what will be erased */
+                        char *proof;    /* of a run that is taken up: by what its drive was known; else NULL */
                 } report;
                 struct {
+                        Refusal why;
                         ErrorKind kind;
                         char *text;
                 } refused;

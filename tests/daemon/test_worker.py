@@ -18,7 +18,7 @@ import pytest
 
 KIB, MIB = harness.KIB, harness.MIB
 
-VERSION = 2
+VERSION = 3
 TYPES = ("OPEN", "REPORT", "REFUSED", "GO", "STARTED", "PAUSE", "RESUME", "STOP", "PHASE", "SAMPLE", "ERRNO", "EVENT",
          "FINISHED")  # fmt: skip
 OUTCOMES = ("done", "stopped", "failed", "lost")
@@ -74,9 +74,9 @@ def decode(data: bytes) -> dict:
         f.take("3B")
         f.strings_ = [f.string() for _ in range(5)]
         m["read_ahead"], m["nr_requests"] = f.take("II")
-        m["notices"] = f.strings()
+        m["notices"], m["proof"] = f.strings(), f.string()
     elif kind == "REFUSED":
-        m["kind"], m["text"] = f.take("B"), f.string()
+        m["why"], m["kind"], m["text"] = f.take("B"), f.take("B"), f.string()
     elif kind == "STARTED":
         m["at"] = f.take("q")
     elif kind == "PHASE":
@@ -148,6 +148,7 @@ class Worker:
     def open(self, path, job: str, confirm=(), erase=False, version=VERSION):
         body = struct.pack("<I", version) + string(str(path)) + struct.pack("<I", len(confirm))
         body += b"".join(map(string, confirm)) + bytes([erase]) + string("job") + string(job)
+        body += struct.pack("<II", 0, 0)  # nothing is denied, and it is a new run
         self.send("OPEN", body)
 
     def go(self, tag=0x1234567, seed=42):

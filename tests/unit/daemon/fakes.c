@@ -101,8 +101,8 @@ int database_new(Database **ret, sd_event *event, const char *path, DatabaseStat
 }
 
 void database_take_runs(Database *database, StoreRun **ret, size_t *ret_n) {
-        *ret = NULL;
-        *ret_n = 0;
+        *ret = TAKE_PTR(fake_database.stored);
+        *ret_n = *ret ? 1 : 0;
 }
 
 int database_shutdown(Database *database, uint64_t timeout_ns) {
@@ -160,6 +160,16 @@ int database_set_run_state(Database *database, uint32_t run, RunState state, int
 
 int database_set_stop_asked(Database *database, uint32_t run, int64_t at_ns) {
         fake_database.n_stop_asked++;
+        return 0;
+}
+
+int database_set_drained(Database *database, uint32_t run) {
+        fake_database.n_drained++;
+        return 0;
+}
+
+int database_set_place(Database *database, uint32_t run, const DeviceInfo *device, const char *boot_id) {
+        fake_database.n_places++;
         return 0;
 }
 

@@ -30,6 +30,9 @@ typedef struct FakeDatabase {
         RunState state; /* the last one written, of any run */
         PhaseState phase_state;
         unsigned n_stop_asked;
+        unsigned n_drained;
+        unsigned n_places;
+        StoreRun *stored; /* what it holds when it is opened, or NULL; allocated */
         unsigned n_samples;
         FakeEvent events[FAKE_N_MAX];
         size_t n_events;

@@ -40,7 +40,7 @@ END_TEST
 /* Rows: from; columns: to, in the order of RunState. */
 static const char *const changes[N_RUN_STATES] = {
         /*                 qrpidsflx */
-        [RUN_QUEUED]      = ".r.i.sflx",
+        [RUN_QUEUED]      = ".rpi.sflx",
         [RUN_RUNNING]     = "..pidsfl.",
         [RUN_PAUSED]      = ".r.i.sfl.",
         [RUN_INTERRUPTED] = "qr...sf.x",

@@ -35,19 +35,29 @@ static Sample sample = {
                      [DIRECTION_WRITE] = { .buckets = { [900] = 1, [HISTOGRAM_N_BUCKETS - 1] = 3 } } },
 };
 
-#define OPEN(confirmations_, erase)                                                                       \
+static PhaseStanding phase_standings[] = {
+        { 5, { 1, 2, 3, 4, 5, 6, 7, UINT64_MAX } },
+        { 6, { 9, 10, 11, 12, 13, 14, 15, 16 } },
+};
+
+static Standing standing = {
+        .device = &bare_info, .same_boot = true, .run_tag = 1, .seed = UINT64_MAX, .drained = true, .paused = true,
+        .next_seq = 77, .elapsed_ns = 78, .n_errors = 79, .phase = 1, .n_phases = 2, .phases = phase_standings,
+};
+
+#define OPEN(confirmations_, erase, standing_)                                                             \
         { .type = MESSAGE_OPEN,                                                                           \
           .open = { MESSAGE_VERSION, (char *) "/dev/sda", confirmations_, erase, (char *) "job", (char *) "[a]\n", \
-                    two_strings } }
+                    two_strings, standing_ } }
 
 /* At least one of every type. */
 static Message messages[] = {
-        OPEN(two_strings, true),
-        OPEN(no_strings, false),
-        { .type = MESSAGE_REPORT, .report = { &full_info, two_strings } },
-        { .type = MESSAGE_REPORT, .report = { &bare_info, no_strings } },
-        { .type = MESSAGE_REFUSED, .refused = { ERROR_USAGE, (char *) "" } },
-        { .type = MESSAGE_REFUSED, .refused = { ERROR_FAILED, (char *) "mounted at /" } },
+        OPEN(two_strings, true, NULL),
+        OPEN(no_strings, false, NULL),
+        { .type = MESSAGE_REPORT, .report = { &full_info, two_strings, (char *) "2 blocks" } },
+        { .type = MESSAGE_REPORT, .report = { &bare_info, no_strings, NULL } },
+        { .type = MESSAGE_REFUSED, .refused = { REFUSAL_FINAL, ERROR_USAGE, (char *) "" } },
+        { .type = MESSAGE_REFUSED, .refused = { REFUSAL_BUSY, ERROR_FAILED, (char *) "mounted at /" } },
         { .type = MESSAGE_GO, .go = { UINT64_MAX, 0 } },
         { .type = MESSAGE_STARTED, .started = { INT64_MIN } },
         { .type = MESSAGE_PAUSE },
@@ -58,6 +68,7 @@ static Message messages[] = {
         { .type = MESSAGE_ERRNO, .errnum = { 4095, UINT64_MAX, -1, INT64_MAX, 0, UINT64_MAX } },
         { .type = MESSAGE_EVENT, .event = { OCCURRENCE_STOPPING, 1, 2, (char *) "64 I/Os are pending" } },
         { .type = MESSAGE_FINISHED, .finished = { OUTCOME_LOST, (char *) "gone" } },
+        OPEN(no_strings, false, &standing), /* 16 */
 };
 
 static uint8_t buf[MESSAGE_BYTES_MAX];
@@ -117,6 +128,22 @@ static void assert_same_info(const DeviceInfo *a, const DeviceInfo *b) {
         ck_assert_uint_eq(a->nr_requests, b->nr_requests);
 }
 
+static void assert_same_standing(const Standing *a, const Standing *b) {
+        ck_assert_int_eq(a == NULL, b == NULL);
+        if (!a)
+                return;
+        assert_same_info(a->device, b->device);
+        ck_assert(a->same_boot == b->same_boot && a->drained == b->drained && a->paused == b->paused);
+        ck_assert_uint_eq(a->run_tag, b->run_tag);
+        ck_assert_uint_eq(a->seed, b->seed);
+        ck_assert_uint_eq(a->next_seq, b->next_seq);
+        ck_assert_uint_eq(a->elapsed_ns, b->elapsed_ns);
+        ck_assert_uint_eq(a->n_errors, b->n_errors);
+        ck_assert_uint_eq(a->phase, b->phase);
+        ck_assert_uint_eq(a->n_phases, b->n_phases);
+        ck_assert_int_eq(memcmp(a->phases, b->phases, a->n_phases * sizeof(*a->phases)), 0);
+}
+
 static void assert_same(const Message *a, const Message *b) {
         ck_assert_int_eq(a->type, b->type);
 
@@ -129,12 +156,15 @@ static void assert_same(const Message *a, const Message *b) {
                 ck_assert(a->open.erase_existing == b->open.erase_existing);
                 ck_assert_str_eq(a->open.job_name, b->open.job_name);
                 ck_assert_str_eq(a->open.job_text, b->open.job_text);
+                assert_same_standing(a->open.standing, b->open.standing);
                 break;
         case MESSAGE_REPORT:
                 assert_same_info(a->report.info, b->report.info);
                 assert_same_strings(a->report.notices, b->report.notices);
+                assert_same_string(a->report.proof, b->report.proof);
                 break;
         case MESSAGE_REFUSED:
+                ck_assert_int_eq(a->refused.why, b->refused.why);
                 ck_assert_int_eq(a->refused.kind, b->refused.kind);
                 ck_assert_str_eq(a->refused.text, b->refused.text);
                 break;
@@ -259,7 +289,7 @@ static void poke(size_t at, uint64_t value, unsigned width) {
 
 START_TEST(test_hostile_lengths) {
         static const uint32_t lengths[] = { 9, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff };
-        Message open = OPEN(two_strings, true);
+        Message open = OPEN(two_strings, true, NULL);
 
         for (size_t i = 0; i < ELEMENTSOF(lengths); i++) {
                 size_t length = encoded(&open);
@@ -297,9 +327,10 @@ START_TEST(test_impossible_values) {
                 unsigned width;
         } pokes[] = {
                 { 1, 1 + 4 + 4 + 8 + 4, 2, 1 },       /* open.erase_existing */
-                { 4, 1, ERROR_NONE, 1 },              /* refused.kind */
-                { 4, 1, 1, 1 },
-                { 4, 1, ERROR_FAILED + 1, 1 },
+                { 4, 1, N_REFUSALS, 1 },              /* refused.why */
+                { 4, 2, ERROR_NONE, 1 },              /* refused.kind */
+                { 4, 2, 1, 1 },
+                { 4, 2, ERROR_FAILED + 1, 1 },
                 { 6, 1, 0, 8 },                       /* go.run_tag */
                 { 11, 1, JOB_N_PHASES_MAX, 4 },       /* phase.index */
                 { 11, 1 + 4, N_PHASE_MARKS, 1 },
@@ -314,6 +345,29 @@ START_TEST(test_impossible_values) {
         size_t length = encoded(&messages[pokes[_i].message]);
         poke(pokes[_i].at, pokes[_i].value, pokes[_i].width);
         assert_refused(length);
+}
+END_TEST
+
+/* Its length decides what is allocated, so it must be held against the bound first. */
+START_TEST(test_impossible_standing) {
+        Standing bad = standing;
+        Message without = OPEN(no_strings, false, NULL), with = OPEN(no_strings, false, &bad);
+        size_t at = encoded(&without) - 4, length = encoded(&with);
+
+        poke(at, 0, 4); /* none, and then what follows is left over */
+        assert_refused(length);
+        poke(at, 1, 4);
+        assert_refused(length);
+        poke(at, JOB_N_PHASES_MAX + 1, 4);
+        assert_refused(length);
+
+        bad.phase = bad.n_phases;
+        encoded(&with);
+        bad.phase++;
+        ck_assert_int_eq(message_encode(&with, buf, sizeof(buf)), -EINVAL);
+        bad.phase = 0;
+        bad.run_tag = 0;
+        ck_assert_int_eq(message_encode(&with, buf, sizeof(buf)), -EINVAL);
 }
 END_TEST
 
@@ -340,7 +394,7 @@ END_TEST
 
 START_TEST(test_other_version) {
         _cleanup_message_ Message decoded = {};
-        Message open = OPEN(two_strings, true);
+        Message open = OPEN(two_strings, true, NULL);
         size_t length = encoded(&open);
 
         poke(1, MESSAGE_VERSION + 1, 4);
@@ -375,7 +429,8 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_unknown_type);
         tcase_add_test(tc, test_hostile_lengths);
         tcase_add_test(tc, test_nul_in_string);
-        tcase_add_loop_test(tc, test_impossible_values, 0, 13);
+        tcase_add_loop_test(tc, test_impossible_values, 0, 14);
+        tcase_add_test(tc, test_impossible_standing);
         tcase_add_test(tc, test_impossible_device);
         tcase_add_test(tc, test_other_version);
         tcase_add_test(tc, test_sample_malformed);

@@ -26,6 +26,8 @@ struct Engine {
         uint32_t in_flight;
         uint64_t oldest_ns;
         EngineFailure failure;
+        Position position;
+        uint64_t taken_up_ns; /* running time that the phase had when it was taken up */
         EngineErrno errnos[2];
         unsigned n_errnos;
 
@@ -58,6 +60,16 @@ int engine_start_phase(Engine *e, unsigned index) {
         engine_becomes(ENGINE_RUNNING);
         e->on_start(index);
         return 0;
+}
+
+int engine_take_up_phase(Engine *e, unsigned index, const Position *at, uint64_t running_ns) {
+        e->position = *at;
+        e->taken_up_ns = running_ns;
+        return engine_start_phase(e, index);
+}
+
+void engine_position(Engine *e, Position *ret) {
+        *ret = e->position;
 }
 
 void engine_pause(Engine *e) {

@@ -30,6 +30,12 @@ uint64_t engine_awake_ns(const Engine *engine) {
         return awake_ns;
 }
 
+static Position position;
+
+void engine_position(Engine *engine, Position *ret) {
+        *ret = position;
+}
+
 static Sampler *sampler;
 
 static void setup(void) {

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Where a run stands, and how it is taken up from there. The worker's own words are all that is known of that; they
+ * have been held against what can be before they come here.
+ *
+ * A run that is taken up is queued first, and told to go only when that is written: from then on its database does not
+ * say any more that nothing was submitted beyond its samples.
+ */
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "log.h"
+#include "run-internal.h"
+#include "util/macro.h"
+#include "util/time.h"
+
+static char *strdup_or_null(const char *s, bool *failed) {
+        char *copy = s ? strdup(s) : NULL;
+
+        *failed = *failed || (s && !copy);
+        return copy;
+}
+
+/* What tells one drive from another, and its place. */
+static int identity_copy(DeviceInfo *to, const DeviceInfo *from) {
+        bool failed = false;
+
+        *to = (DeviceInfo){
+                .path = strdup_or_null(from->path, &failed),
+                .name = strdup_or_null(from->name, &failed),
+                .disk_name = strdup_or_null(from->disk_name, &failed),
+                .model = strdup_or_null(from->model, &failed),
+                .serial = strdup_or_null(from->serial, &failed),
+                .wwn = strdup_or_null(from->wwn, &failed),
+                .partition = from->partition,
+                .namespace_id = from->namespace_id,
+                .n_namespaces = from->n_namespaces,
+                .diskseq = from->diskseq,
+                .size_bytes = from->size_bytes,
+                .logical_block_bytes = from->logical_block_bytes,
+                .physical_block_bytes = from->physical_block_bytes,
+        };
+        return failed ? -ENOMEM : 0;
+}
+
+int run_stand_new(Run *run, const StoreNewRun *inserted) {
+        _cleanup_standing_ Standing *standing = standing_new((uint32_t) inserted->plan->n_phases);
+
+        run->job_text = strdup(inserted->job->text);
+        if (!standing || !run->job_text || identity_copy(standing->device, inserted->device) < 0)
+                return -ENOMEM;
+        standing->boot_id = strdup(inserted->boot_id);
+        if (!standing->boot_id)
+                return -ENOMEM;
+        standing->run_tag = inserted->run_tag;
+        standing->seed = inserted->seed;
+        run->since_ns = inserted->created_at_ns;
+        run->standing = TAKE_PTR(standing);
+        return 0;
+}
+
+void run_stand_stored(Run *run, StoreResume *resume) {
+        run->job_text = TAKE_PTR(resume->job_text);
+        run->standing = TAKE_PTR(resume->standing);
+        run->since_ns = resume->since_ns;
+        run->phase = MIN(run->standing->phase, run->standing->n_phases - 1);
+        run->n_errnos = (unsigned) MIN(resume->n_errnos, ELEMENTSOF(run->errnos));
+        for (unsigned i = 0; i < run->n_errnos; i++)
+                run->errnos[i].total = resume->errnos[i];
+}
+
+void run_stand_sample(Run *run, const Sample *sample) {
+        PhaseStanding *phase = &run->standing->phases[sample->phase];
+
+        phase->elapsed_ns += sample->duration_ns;
+        phase->position = sample->position;
+        run->standing->next_seq = sample->seq + 1;
+        run->standing->elapsed_ns = sample->elapsed_ns;
+        run->standing->n_errors += sample->errors;
+        run->since_ns = sample->at_ns;
+        run->n_deaths = 0;
+}
+
+void run_stand_interrupted(Run *run, bool was_paused, bool drained) {
+        if (run->started) {
+                run->standing->drained = drained;
+                run->standing->paused = was_paused;
+        }
+        if (run->standing->drained && database_set_drained(run->database, run->id) < 0)
+                log_error("run %" PRIu32 ": out of memory, where it stands is known less exactly", run->id);
+}
+
+/* --- taking it up --- */
+
+bool run_can_be_taken_up(const Run *run) {
+        return run->state == RUN_INTERRUPTED && run->standing && !run->worker;
+}
+
+Standing *run_standing(Run *run, const char *boot_id) {
+        run->standing->same_boot = *boot_id && strcmp(run->standing->boot_id, boot_id) == 0;
+        return run->standing;
+}
+
+const char *run_job_text(const Run *run) {
+        return run->job_text;
+}
+
+unsigned run_n_deaths(const Run *run) {
+        return run->n_deaths;
+}
+
+void run_refuse(Run *run, const char *why) {
+        run_record(run, EVENT_REFUSED, "%s", why);
+        run_set_state(run, RUN_REFUSED);
+        run->observer->ended(run, run->userdata);
+}
+
+/* When its last sample ended by the clock that no step moves; 0 where that is not known, or was another boot. */
+static uint64_t standing_boot_ns(const Standing *standing) {
+        for (uint32_t i = MIN(standing->phase + 1, standing->n_phases); standing->same_boot && i-- > 0;)
+                if (standing->phases[i].position.boot_ns > 0)
+                        return standing->phases[i].position.boot_ns;
+        return 0;
+}
+
+/* The clock may have been set back meanwhile. */
+static uint64_t since(int64_t then_ns) {
+        int64_t now_ns = time_realtime_ns();
+
+        return now_ns > then_ns ? (uint64_t) (now_ns - then_ns) : 0;
+}
+
+void run_record_outage(Run *run) {
+        char wall[TIME_SPAN_MAX], boot[TIME_SPAN_MAX];
+        uint64_t now_ns = time_boottime_ns();
+
+        time_format_span(since(run->since_ns), wall);
+        if (run->outage_boot_ns > 0 && now_ns >= run->outage_boot_ns)
+                run_record(run, EVENT_OUTAGE, "it is over: %s by the wall clock since the last sample, %s by the clock "
+                           "of this boot", wall, time_format_span(now_ns - run->outage_boot_ns, boot));
+        else
+                run_record(run, EVENT_OUTAGE, "it is over: %s by the wall clock since the last sample", wall);
+        run_record(run, EVENT_RESUMED, "%s", run->proof);
+}
+
+static void run_move(Run *run, DeviceInfo *found, const char *proof) {
+        bool moved = strcmp(run->device_path, found->path) != 0;
+        char *path = strdup(found->path), *text;
+
+        if (asprintf(&text, "on %s%s%s: %s", found->path, moved ? ", which was " : "", moved ? run->device_path : "",
+                     proof) < 0)
+                text = NULL;
+        free(run->proof);
+        run->proof = text;
+        if (path) {
+                free(run->device_path);
+                run->device_path = path;
+        }
+        run->numbers = device_numbers_read(makedev(found->major, found->minor));
+        device_info_free(run->standing->device);
+        run->standing->device = found;
+        if (moved)
+                run->observer->changed(run, RUN_CHANGE_DEVICE, run->userdata);
+}
+
+static void run_note_place(Run *run, const char *boot_id) {
+        char *copy = strdup(boot_id);
+
+        if (copy) {
+                free(run->standing->boot_id);
+                run->standing->boot_id = copy;
+        }
+        if (!copy || database_set_place(run->database, run->id, run->standing->device, boot_id) < 0)
+                log_error("run %" PRIu32 ": out of memory, its place is not written down", run->id);
+}
+
+static void on_queued_written(void *userdata) {
+        Run *run = userdata;
+
+        /* It may have been told to stop meanwhile, or its worker has died. */
+        if (!run->worker || run->go_at_ns > 0 || run->interrupting || run->stop_asked)
+                return;
+        run_go(run, run->worker, run->standing->run_tag, run->standing->seed);
+}
+
+void run_take_up(Run *run, WorkerProcess *worker, DeviceInfo *found, const char *boot_id, const char *proof) {
+        run->outage_boot_ns = standing_boot_ns(run->standing);
+        run_move(run, found, proof);
+        run_note_place(run, boot_id);
+
+        run->worker = worker;
+        run->taken_up = true;
+        run->started = run->in_phase = run->finished = false;
+        run->go_at_ns = 0;
+        run->n_cuts = 0;
+        run->next_phase = run->standing->phase;
+        run->next_seq = run->first_seq = run->standing->next_seq;
+        run->first_elapsed_ns = run->progress.elapsed_ns = run->standing->elapsed_ns;
+        for (unsigned i = 0; i < run->n_errnos; i++)
+                run->errnos[i].before = run->errnos[i].total.count;
+        worker_process_set_handlers(worker, &run_worker_handlers, run);
+
+        run_set_state(run, RUN_QUEUED);
+        if (database_when_written(run->database, on_queued_written, run) < 0)
+                on_queued_written(run);
+}

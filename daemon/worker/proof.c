@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * Where the run has written is computed again from the order of I/O, so no map is kept. With N_BLOCKS evenly spread
+ * over all that was written, a drive of which somebody has overwritten 3 % is taken for ours once in 2000 times; one
+ * that was given a file system shows its signature before.
+ */
+
+#include "worker/proof.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/pattern.h"
+#include "engine/payload.h"
+#include "util/macro.h"
+
+#define N_BLOCKS 256U
+#define READ_BYTES (4U * KIB)
+
+/* Reads and writes may be mixed: how far to look from an index for the next write. */
+#define N_INDICES_MAX 1024U
+
+typedef enum Finding {
+        FINDING_OWN,
+        FINDING_OTHER_RUN,
+        FINDING_FOREIGN,
+        FINDING_UNREADABLE,
+} Finding;
+
+/* Indices [from, to) of a phase, all of which have completed. */
+typedef struct Range {
+        const PhasePlan *phase;
+        uint64_t from, to;
+} Range;
+
+typedef struct Ranges {
+        Range items[2 * JOB_N_PHASES_MAX];
+        size_t n;
+        uint64_t n_indices;
+} Ranges;
+
+typedef struct Proof {
+        const Claim *claim;
+        const Standing *standing;
+        Ranges settled, recent;
+        size_t block_bytes; /* of one read: at least a logical block */
+        uint8_t *buf;
+        size_t n_own, n_other, n_unreadable;
+        uint64_t first_other; /* offset, bytes */
+        bool is_other_run;
+} Proof;
+
+static Proof *proof_free(Proof *proof) {
+        if (proof)
+                free(proof->buf);
+        free(proof);
+        return NULL;
+}
+DEFINE_CLEANUP(Proof *, proof_free)
+
+/* --- what was written, and when --- */
+
+static void ranges_add(Ranges *ranges, const PhasePlan *phase, uint64_t from, uint64_t to) {
+        if (from >= to)
+                return;
+        ranges->items[ranges->n++] = (Range){ phase, from, to };
+        ranges->n_indices += to - from;
+}
+
+static void proof_collect(Proof *proof, const Plan *plan, bool kept_power) {
+        const Standing *standing = proof->standing;
+        uint64_t end_ns = 0;
+
+        for (uint32_t i = 0; i < standing->n_phases; i++) {
+                const Position *p = &standing->phases[i].position;
+                const PhasePlan *phase = &plan->phases[i];
+
+                end_ns += standing->phases[i].elapsed_ns;
+                if (!rw_mode_writes(phase->rw))
+                        continue;
+                bool is_old = standing->elapsed_ns > end_ns && standing->elapsed_ns - end_ns >= POSITION_SETTLED_NS;
+                bool within = p->settled_from >= p->first_index && p->settled_to <= p->low_index;
+
+                if (!(within && (is_old || kept_power)))
+                        ranges_add(&proof->settled, phase, p->settled_from, p->settled_to);
+                ranges_add(is_old || kept_power ? &proof->settled : &proof->recent, phase, p->first_index,
+                           p->low_index);
+        }
+}
+
+/* The n-th index of all of them. */
+static const Range *ranges_at(const Ranges *ranges, uint64_t n, uint64_t *ret_index) {
+        const Range *range = ranges->items;
+
+        for (; n >= range->to - range->from; range++)
+                n -= range->to - range->from;
+        *ret_index = range->from + n;
+        return range;
+}
+
+/* --- what is there --- */
+
+/* Of n whole sectors at a byte offset. */
+static Finding judge_sectors(const Standing *standing, const uint8_t *data, size_t n_bytes, uint64_t offset) {
+        for (size_t at = 0; at < n_bytes; at += PAYLOAD_SECTOR) {
+                PayloadStamp stamp;
+
+                payload_read_stamp(data + at, &stamp);
+                if (stamp.sector != (offset + at) / PAYLOAD_SECTOR)
+                        return FINDING_FOREIGN;
+                if (stamp.run_tag != standing->run_tag)
+                        return FINDING_OTHER_RUN;
+        }
+        return FINDING_OWN;
+}
+
+/* offset and n_bytes: multiples of the logical block. */
+static bool proof_read(Proof *proof, uint64_t offset, size_t n_bytes) {
+        ssize_t n;
+
+        do
+                n = pread(proof->claim->fd, proof->buf, n_bytes, (off_t) offset);
+        while (n < 0 && errno == EINTR);
+        return n == (ssize_t) n_bytes;
+}
+
+static void proof_look(Proof *proof, const PatternOp *op) {
+        size_t n_bytes = MIN((size_t) op->length, proof->block_bytes);
+        Finding finding = proof_read(proof, op->offset, n_bytes)
+                                  ? judge_sectors(proof->standing, proof->buf, n_bytes, op->offset)
+                                  : FINDING_UNREADABLE;
+
+        if (finding == FINDING_OWN)
+                proof->n_own++;
+        else if (finding == FINDING_UNREADABLE)
+                proof->n_unreadable++;
+        else {
+                if (proof->n_other++ == 0)
+                        proof->first_other = op->offset;
+                proof->is_other_run = proof->is_other_run || finding == FINDING_OTHER_RUN;
+        }
+}
+
+static void proof_look_at_ranges(Proof *proof, const Ranges *ranges) {
+        uint64_t n = MIN(ranges->n_indices, UINT64_C(1) * N_BLOCKS);
+
+        for (uint64_t i = 0; i < n; i++) {
+                uint64_t index, place = (uint64_t) ((unsigned __int128) ranges->n_indices * i / n);
+                const Range *range = ranges_at(ranges, place, &index);
+                Pattern pattern;
+
+                pattern_init(&pattern, range->phase, 0);
+                for (unsigned tries = 0; tries < N_INDICES_MAX && index < range->to; tries++, index++) {
+                        PatternOp op = pattern_at(&pattern, index);
+                        if (op.direction != DIRECTION_WRITE)
+                                continue;
+                        proof_look(proof, &op);
+                        break;
+                }
+        }
+}
+
+/* --- what that means --- */
+
+/* Of the blocks looked at, how many may hold something else because their write failed; twice the mean. */
+static uint64_t n_failures_allowed(const Proof *proof) {
+        uint64_t failed = proof->standing->n_errors, n = proof->settled.n_indices;
+
+        if (failed == 0 || n == 0)
+                return 0;
+        return 1 + (uint64_t) ((unsigned __int128) MIN(failed, n) * 2 * N_BLOCKS / n);
+}
+
+static int refuse_contents(const Proof *proof, Refusal *ret_why, Error *error) {
+        size_t n = proof->n_own + proof->n_other;
+
+        *ret_why = REFUSAL_FINAL;
+        return error_set(error, ERROR_REFUSED, EMEDIUMTYPE,
+                         "%s does not carry what the run has written: of %zu blocks read back %zu hold something else, "
+                         "the first at byte %" PRIu64 "%s; it was put to another use, and nothing is written to it",
+                         proof->claim->info->path, n, proof->n_other, proof->first_other,
+                         proof->is_other_run ? ", by another run of plateau" : "");
+}
+
+static int refuse_unread(const Proof *proof, Refusal *ret_why, Error *error) {
+        *ret_why = REFUSAL_BUSY;
+        return error_set(error, ERROR_FAILED, EIO, "%s cannot be proven to be the run's: none of %zu blocks can be read",
+                         proof->claim->info->path, proof->n_unreadable);
+}
+
+static int refuse_unproven(const Proof *proof, Refusal *ret_why, Error *error) {
+        *ret_why = REFUSAL_FINAL;
+        return error_set(error, ERROR_REFUSED, EMEDIUMTYPE,
+                         "%s has no serial number or WWN of its own, and the run had written nothing yet by which it "
+                         "could be known; start it anew", proof->claim->info->path);
+}
+
+static int proof_check_signatures(Proof *proof, Refusal *ret_why, Error *error) {
+        const Reasons *signatures = &proof->claim->signatures;
+        uint32_t block = proof->claim->info->logical_block_bytes;
+
+        for (size_t i = 0; i < signatures->n; i++) {
+                uint64_t sector = signatures->items[i].offset / PAYLOAD_SECTOR * PAYLOAD_SECTOR;
+                uint64_t start = sector / block * block;
+
+                if (proof_read(proof, start, block) &&
+                    judge_sectors(proof->standing, proof->buf + (sector - start), PAYLOAD_SECTOR, sector) ==
+                            FINDING_OWN)
+                        continue;
+                *ret_why = REFUSAL_FINAL;
+                return error_set(error, ERROR_REFUSED, EMEDIUMTYPE,
+                                 "%s was put to another use: it %s, which the run did not write; nothing is written "
+                                 "to it", proof->claim->info->path, signatures->items[i].text);
+        }
+        return 0;
+}
+
+static int proof_check_blocks(Proof *proof, Likeness likeness, Refusal *ret_why, Error *error) {
+        proof_look_at_ranges(proof, &proof->settled);
+        bool is_settled = proof->n_own + proof->n_other > 0;
+
+        if (proof->n_other > n_failures_allowed(proof) || (proof->n_other > 0 && proof->n_own == 0))
+                return refuse_contents(proof, ret_why, error);
+        if (!is_settled)
+                proof_look_at_ranges(proof, &proof->recent);
+        if (proof->n_own > 0)
+                return 0;
+        if (proof->n_other > 0)
+                return refuse_contents(proof, ret_why, error);
+        if (proof->n_unreadable > 0)
+                return refuse_unread(proof, ret_why, error);
+        return likeness == LIKENESS_WEAK ? refuse_unproven(proof, ret_why, error) : 0;
+}
+
+static int proof_new(Proof **ret, const Claim *claim, const Plan *plan, const Standing *standing, Likeness likeness) {
+        _cleanup_(proof_freep) Proof *proof = calloc(1, sizeof(*proof));
+
+        if (!proof)
+                return -ENOMEM;
+        proof->claim = claim;
+        proof->standing = standing;
+        proof->block_bytes = MAX(READ_BYTES, (size_t) claim->info->logical_block_bytes);
+        proof->buf = aligned_alloc(READ_BYTES, (proof->block_bytes + READ_BYTES - 1) / READ_BYTES * READ_BYTES);
+        if (!proof->buf)
+                return -ENOMEM;
+        proof_collect(proof, plan, likeness == LIKENESS_SAME);
+        *ret = TAKE_PTR(proof);
+        return 0;
+}
+
+int proof_try(const Claim *claim, const Plan *plan, const Standing *standing, Likeness likeness, char **ret_detail,
+              Refusal *ret_why, Error *error) {
+        _cleanup_(proof_freep) Proof *proof = NULL;
+
+        *ret_why = REFUSAL_BUSY;
+        int r = proof_new(&proof, claim, plan, standing, likeness);
+        if (r < 0)
+                return error_set(error, ERROR_FAILED, -r, "out of memory");
+        r = proof_check_signatures(proof, ret_why, error);
+        if (r >= 0)
+                r = proof_check_blocks(proof, likeness, ret_why, error);
+        if (r < 0)
+                return r;
+
+        if (proof->n_own > 0)
+                r = asprintf(ret_detail, "%zu of its blocks read back", proof->n_own);
+        else
+                r = asprintf(ret_detail, "the run had written nothing to it");
+        return r < 0 ? error_set(error, ERROR_FAILED, ENOMEM, "out of memory") : 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * Where a run stands: all that is needed to find its drive again, to prove that it is the one, and to go on. The
+ * service keeps it up with each sample; a worker is given it to take the run up again.
+ */
+
+#include "device/info.h"
+#include "sample/position.h"
+
+typedef struct PhaseStanding {
+        uint64_t elapsed_ns; /* running time in it */
+        Position position;
+} PhaseStanding;
+
+typedef struct Standing {
+        DeviceInfo *device; /* as it was found last: identity, size, diskseq, and the path that it had */
+        char *boot_id;      /* of the boot in which its diskseq counts; the service's, not sent */
+        bool same_boot;     /* that is this boot */
+        uint64_t run_tag, seed;
+        bool drained;       /* all that was submitted is told by the samples */
+        bool paused;        /* it goes on as paused */
+        uint64_t next_seq;
+        uint64_t elapsed_ns; /* running time of the run */
+        uint64_t n_errors;   /* I/Os that failed */
+        uint32_t phase;      /* to go on in; n_phases: all are done */
+        uint32_t n_phases;
+        PhaseStanding *phases; /* by index */
+} Standing;
+
+/* Nothing done yet, n_phases of zeros. NULL if memory ran out. */
+Standing *standing_new(uint32_t n_phases);
+Standing *standing_free(Standing *standing);
+DEFINE_CLEANUP(Standing *, standing_free)
+#define _cleanup_standing_ _cleanup_(standing_freep)
+
+/* The number of the run's next write, as far as it is known. */
+uint64_t standing_next_write(const Standing *standing);
