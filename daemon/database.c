@@ -131,7 +131,9 @@ static int database_write_batch(Database *database, Change *first, size_t n, Cha
 
         *ret_culprit = NULL;
 
-        int r = store_begin(database->store, error);
+        int r = store_check_place(database->store, error);
+        if (r >= 0)
+                r = store_begin(database->store, error);
         if (r < 0)
                 return r;
 
@@ -143,6 +145,8 @@ static int database_write_batch(Database *database, Change *first, size_t n, Cha
         if (r < 0)
                 *ret_culprit = change;
 
+        if (r >= 0)
+                r = store_check_files(database->store, error);
         if (r >= 0)
                 r = store_commit(database->store, error);
         if (r < 0)
@@ -182,7 +186,9 @@ static void database_write_changes(Database *database) {
 }
 
 static int database_insert(Database *database, const StoreNewRun *runs, size_t n, uint32_t *ret_ids, Error *error) {
-        int r = store_begin(database->store, error);
+        int r = store_check_place(database->store, error);
+        if (r >= 0)
+                r = store_begin(database->store, error);
         if (r < 0)
                 return r;
 

@@ -29,6 +29,9 @@ struct Store {
         sqlite3 *db;
         char *path; /* absolute, symbolic links resolved */
         sqlite3_stmt *writes[N_WRITES];
+        bool knows_wal; /* store_check_files() has seen it: */
+        dev_t wal_device;
+        ino_t wal_inode;
 };
 
 /* schema/: schema_migrations[n] leads from version n to n + 1. */

@@ -58,6 +58,17 @@ int store_begin(Store *store, Error *error);
 int store_commit(Store *store, Error *error);
 void store_rollback(Store *store);
 
+/* A reader that does not end keeps what comes after it in the WAL: more than this is not written on top. */
+#define STORE_WAL_BYTES_MAX (UINT64_C(256) * 1024 * 1024)
+
+/*
+ * Whether what is written now will be found. -ESTALE if the file or its WAL was removed or replaced since it was
+ * opened. store_check_place(), outside of a transaction, besides: -EBUSY if the WAL is at its bound and cannot be
+ * moved on.
+ */
+int store_check_files(Store *store, Error *error);
+int store_check_place(Store *store, Error *error);
+
 /*
  * Outside of a transaction: moves what is in the WAL into the file itself, as far as no reader needs it there. What
  * stays, or cannot be moved, is not lost. The WAL file is kept.

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
+#include <fcntl.h>
+#include <limits.h>
+
 #include "database.h"
 #include "scratch-store.h"
 #include "unit.h"
@@ -239,6 +242,64 @@ START_TEST(test_one_bad_change_keeps_no_other_out) {
 }
 END_TEST
 
+/* The database's file, or what stands beside it. */
+static void name_file(char buf[static PATH_MAX], const char *suffix) {
+        snprintf(buf, PATH_MAX, "%s%s", fixture.scratch.path, suffix);
+}
+
+/* Moves a file of the database away, and perhaps another one there, and then back: nothing gets lost. */
+static void check_moved_file(const char *suffix, bool replaced) {
+        char path[PATH_MAX], aside[PATH_MAX];
+        uint32_t id = insert_one();
+
+        add_sample(id, 0);
+        await_written();
+        name_file(path, suffix);
+        name_file(aside, ".aside");
+        ck_assert_int_eq(rename(path, aside), 0);
+        if (replaced) {
+                int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0640);
+                ck_assert_int_ge(fd, 0);
+                close(fd);
+        }
+
+        add_sample(id, 1);
+        await(&fixture.n_statuses, 1);
+        ck_assert_int_eq(fixture.last_status, -ESTALE);
+        DatabaseStatus status;
+        database_status(fixture.database, &status);
+        ck_assert_ptr_nonnull(strstr(status.message, path));
+        ck_assert_ptr_nonnull(strstr(status.message, "removed or replaced"));
+        ck_assert_uint_eq(status.n_waiting, 1);
+
+        /* No run begins that nobody would find. */
+        fixture.n_answers = fixture.n_releases = 0;
+        request_one();
+        await(&fixture.n_releases, 1);
+        ck_assert_int_eq((int) fixture.answer, ERROR_UNREACHABLE);
+
+        ck_assert_int_eq(rename(aside, path), 0);
+        await(&fixture.n_statuses, 2);
+        ck_assert_int_eq(fixture.last_status, 0);
+        await_written();
+        ck_assert_uint_eq(count_samples(id), 2);
+}
+
+START_TEST(test_removed_file_is_told_and_waited_for) {
+        check_moved_file("", false);
+}
+END_TEST
+
+START_TEST(test_replaced_file_is_not_written_to) {
+        check_moved_file("", true);
+}
+END_TEST
+
+START_TEST(test_removed_wal_is_told_and_waited_for) {
+        check_moved_file("-wal", false);
+}
+END_TEST
+
 START_TEST(test_shutdown_writes_what_waits) {
         uint32_t run = insert_one();
 
@@ -351,6 +412,9 @@ static Suite *make_suite(void) {
         tcase_add_test(tcase, test_who_waits_is_told_in_time_though_the_database_is_blocked);
         tcase_add_test(tcase, test_new_runs_fail_if_the_database_is_blocked);
         tcase_add_test(tcase, test_one_bad_change_keeps_no_other_out);
+        tcase_add_test(tcase, test_removed_file_is_told_and_waited_for);
+        tcase_add_test(tcase, test_replaced_file_is_not_written_to);
+        tcase_add_test(tcase, test_removed_wal_is_told_and_waited_for);
         tcase_add_test(tcase, test_shutdown_writes_what_waits);
         tcase_add_test(tcase, test_shutdown_of_a_blocked_database_ends);
         tcase_add_test(tcase, test_who_still_waits_at_the_end_is_called);

@@ -6,9 +6,11 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "fixture.h"
+#include "util/macro.h"
 
 /* Events until it fails; how. */
 static int fill(Store *store, uint32_t run, Error *error) {
@@ -53,6 +55,57 @@ START_TEST(full_disk_is_told_and_got_over) {
         add_sample(store, run, sample);
         ck_assert_int_eq(sql_number(store, "SELECT integrity_check = 'ok' FROM pragma_integrity_check"), 1);
         ck_assert_int_eq(sql_number(store, "SELECT count(*) FROM samples"), 1);
+}
+END_TEST
+
+/* A megabyte a transaction, as long as the place allows it; how it ended. */
+static int fill_while_allowed(Store *store, uint32_t run, unsigned n, Error *error) {
+        _cleanup_free_ char *detail = malloc(MIB);
+        int r = 0;
+
+        memset(detail, 'x', MIB - 1);
+        detail[MIB - 1] = '\0';
+        for (unsigned i = 0; r >= 0 && i < n; i++) {
+                r = store_check_place(store, error);
+                if (r < 0)
+                        break;
+                ck_assert_int_eq(store_begin(store, NULL), 0);
+                ck_assert_int_eq(store_insert_event(store, run, 1, 0, EVENT_DATABASE, detail, NULL), 0);
+                ck_assert_int_eq(store_commit(store, NULL), 0);
+        }
+        return r;
+}
+
+static off_t wal_bytes(void) {
+        _cleanup_free_ char *wal = NULL;
+        struct stat st;
+
+        ck_assert_int_gt(asprintf(&wal, "%s-wal", test_path), 0);
+        ck_assert_int_eq(stat(wal, &st), 0);
+        return st.st_size;
+}
+
+START_TEST(reader_without_an_end_does_not_fill_the_disk) {
+        const off_t max = (off_t) STORE_WAL_BYTES_MAX;
+        _cleanup_error_ Error error = ERROR_INIT;
+        _cleanup_store_ Store *store = open_writer();
+        uint32_t run = add_run(store);
+        _cleanup_store_ Store *reader = open_reader();
+
+        /* Without a reader it is moved on long before. */
+        ck_assert_int_eq(fill_while_allowed(store, run, 40, &error), 0);
+        ck_assert_int_lt(wal_bytes(), max / 4);
+
+        ck_assert_int_eq(sqlite3_exec(reader->db, "BEGIN; SELECT count(*) FROM events", NULL, NULL, NULL), SQLITE_OK);
+        ck_assert_int_eq(fill_while_allowed(store, run, 400, &error), -EBUSY);
+        ck_assert_ptr_nonnull(strstr(error_message(&error), "-wal has come to 25"));
+        ck_assert_ptr_nonnull(strstr(error_message(&error), "end that one"));
+        ck_assert_int_gt(wal_bytes(), max);
+        ck_assert_int_lt(wal_bytes(), max + 4 * (off_t) MIB);
+
+        ck_assert_int_eq(sqlite3_exec(reader->db, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+        ck_assert_int_eq(fill_while_allowed(store, run, 2, &error), 0);
+        ck_assert_int_lt(wal_bytes(), max / 4);
 }
 END_TEST
 
@@ -121,6 +174,7 @@ static Suite *fault_suite(void) {
         Suite *suite = suite_create("fault");
         TCase *tcase = store_case("fault");
 
+        tcase_add_test(tcase, reader_without_an_end_does_not_fill_the_disk);
         tcase_add_test(tcase, locked_database_is_busy);
         tcase_add_test(tcase, damaged_histogram_is_told);
         tcase_add_test(tcase, damaged_page_is_told);
