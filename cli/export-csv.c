@@ -22,15 +22,13 @@ static void put_directions(FILE *f, const uint64_t values[static N_DIRECTIONS]) 
                 put_u64_if(f, true, values[d]);
 }
 
-static void put_means(FILE *f, const Histogram latency[static N_DIRECTIONS]) {
-        for (Direction d = 0; d < N_DIRECTIONS; d++) {
-                uint64_t ns = 0;
-                bool known = histogram_mean(&latency[d], &ns) >= 0;
-                put_u64_if(f, known, ns);
-        }
+static void put_means(FILE *f, const uint64_t mean_ns[static N_DIRECTIONS]) {
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                put_u64_if(f, mean_ns[d] > 0, mean_ns[d]);
 }
 
 static void put_latency(FILE *f, const StoreLatency *latency) {
+        put_u64_if(f, latency->mean_ns > 0, latency->mean_ns);
         put_u64_if(f, latency->known, latency->p50_ns);
         put_u64_if(f, latency->known, latency->p99_ns);
         put_u64_if(f, latency->known, latency->max_ns);
@@ -42,29 +40,37 @@ static void put_double(FILE *f, double value, char end) {
         putc(end, f);
 }
 
+typedef struct CsvWriter {
+        FILE *f;
+        bool errors_known;
+} CsvWriter;
+
 static int put_sample(const Sample *s, const StoreLatency *latency, void *userdata) {
+        const CsvWriter *writer = userdata;
         char at[TIME_RFC3339_MAX];
-        FILE *f = userdata;
+        FILE *f = writer->f;
 
         fprintf(f, "%" PRIu64 ",%" PRIu32 ",%s,", s->seq, s->phase, time_format_rfc3339(s->at_ns, at));
         put_seconds(f, s->elapsed_ns);
         put_seconds(f, s->duration_ns);
         put_directions(f, s->ios);
         put_directions(f, s->bytes);
-        put_means(f, s->latency);
+        put_means(f, latency->direction_mean_ns);
         put_latency(f, latency);
-        fprintf(f, "%" PRIu64 ",%" PRIu32 ",%" PRIu64 ",", s->errors, s->in_flight, s->oldest_ns);
+        put_u64_if(f, writer->errors_known, s->errors);
+        fprintf(f, "%" PRIu32 ",%" PRIu64 ",", s->in_flight, s->oldest_ns);
         put_double(f, s->cpu_percent, ',');
         put_double(f, s->temperature_c, '\n');
         return ferror(f) ? -EIO : 0;
 }
 
 int export_csv_write(const Export *export, FILE *f, Error *error) {
+        CsvWriter writer = { .f = f, .errors_known = export->run.errors_known };
         StoreSampleQuery query = export->query;
 
         fputs("seq,phase,at,elapsed_s,duration_s,read_ios,write_ios,trim_ios,read_bytes,write_bytes,trim_bytes,"
-              "read_latency_ns,write_latency_ns,trim_latency_ns,latency_p50_ns,latency_p99_ns,latency_max_ns,"
-              "errors,in_flight,oldest_io_ns,cpu_percent,temperature_c\n", f);
+              "read_latency_ns,write_latency_ns,trim_latency_ns,latency_mean_ns,latency_p50_ns,latency_p99_ns,"
+              "latency_max_ns,errors,in_flight,oldest_io_ns,cpu_percent,temperature_c\n", f);
         query.with_latency = true;
-        return store_each_sample(export->store, &query, put_sample, f, error);
+        return store_each_sample(export->store, &query, put_sample, &writer, error);
 }

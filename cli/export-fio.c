@@ -128,15 +128,14 @@ static void put_line(FILE *f, const Sample *s, Direction d, uint64_t to_ns, doub
         fprintf(f, ", %.15g, %u, %" PRIu64 "\n", value, (unsigned) d, block_bytes);
 }
 
-static void put_lines(const FioWriter *writer, const Sample *s, Direction d, uint64_t to_ns) {
+static void put_lines(const FioWriter *writer, const Sample *s, Direction d, uint64_t mean_ns, uint64_t to_ns) {
         double seconds = (double) s->duration_ns / (double) NSEC_PER_SEC;
-        uint64_t mean_ns = 0;
 
         if (writer->files[FIO_LOG_IOPS])
                 put_line(writer->files[FIO_LOG_IOPS], s, d, to_ns, (double) s->ios[d] / seconds);
         if (writer->files[FIO_LOG_BW])
                 put_line(writer->files[FIO_LOG_BW], s, d, to_ns, (double) s->bytes[d] / (double) KIB / seconds);
-        if (writer->files[FIO_LOG_CLAT] && histogram_mean(&s->latency[d], &mean_ns) >= 0)
+        if (writer->files[FIO_LOG_CLAT] && mean_ns > 0)
                 put_line(writer->files[FIO_LOG_CLAT], s, d, to_ns, (double) mean_ns);
 }
 
@@ -150,7 +149,7 @@ static int put_sample(const Sample *s, const StoreLatency *latency, void *userda
                 uint64_t to_ns = from_ns + s->duration_ns / n * i + s->duration_ns % n * i / n;
                 for (Direction d = 0; d < N_DIRECTIONS; d++)
                         if (writer->used[d])
-                                put_lines(writer, s, d, to_ns);
+                                put_lines(writer, s, d, latency->direction_mean_ns[d], to_ns);
         }
         for (FioLog i = 0; i < N_FIO_LOGS; i++)
                 if (writer->files[i] && ferror(writer->files[i]))

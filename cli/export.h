@@ -16,7 +16,7 @@ typedef struct Export {
 
 /*
  * One row a sample, with a header. Times and durations are exact to the nanosecond; what is not known is empty. Of
- * each direction's latency the mean is told. -EIO if it could not be written.
+ * each direction's latency the mean is told. `import` makes the same run of it. -EIO if it could not be written.
  */
 int export_csv_write(const Export *export, FILE *f, Error *error);
 

@@ -13,22 +13,12 @@
 #include "util/text.h"
 #include "util/time.h"
 
-#define FILE_BYTES_MAX (UINT64_C(2) << 30)
-#define READ_BYTES_MIN (64 * KIB)
-
-typedef enum Format {
-        FORMAT_GUESSED, /* from each file's first line */
-        FORMAT_FIO,
-        FORMAT_CSV,
-} Format;
-
 typedef struct Import {
-        Format format;
+        RecordingFormat format;
         RecordingKind kind;
         uint64_t block_bytes, capacity_bytes; /* 0: not told */
         Recording *recording;
-        RecordingRow *rows;
-        size_t n_rows;
+        RecordingSeries series;
         char *name;
         char *source;
         struct {
@@ -40,21 +30,12 @@ typedef struct Import {
 } Import;
 
 static void import_done(Import *import) {
+        recording_series_done(&import->series);
         recording_free(import->recording);
-        free(import->rows);
         free(import->name);
         free(import->source);
         free(import->seen);
         fd_close(import->interrupt_fd);
-}
-
-typedef struct Text {
-        char *data;
-        size_t length;
-} Text;
-
-static void text_done(Text *text) {
-        free(text->data);
 }
 
 /* --- files --- */
@@ -73,91 +54,65 @@ static int remember(Import *import, const char *path, const struct stat *st, Err
         return 0;
 }
 
-static int open_recording(Import *import, const char *path, Error *error) {
-        _cleanup_close_ int fd = -EBADF;
+/* What is named by mistake for a recording; NULL: nothing of the kind. */
+static const char *other_kind(const struct stat *st) {
+        if (S_ISDIR(st->st_mode))
+                return "a directory: name the files in it";
+        if (S_ISBLK(st->st_mode))
+                return "a block device, where a recording is expected";
+        if (S_ISSOCK(st->st_mode))
+                return "a socket, where a recording is expected";
+        return NULL;
+}
+
+/* Does not wait for somebody to open the other end of a FIFO: one that nobody writes to is empty. */
+static int open_file(const char *path) {
+        int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+                                        : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+        if (fd < 0)
+                return -errno;
+        int flags = fcntl(fd, F_GETFL);
+        if (strcmp(path, "-") != 0 && flags >= 0)
+                fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+        return fd;
+}
+
+static int open_recording(Import *import, const char *path, FILE **ret, Error *error) {
         struct stat st;
 
-        if (strcmp(path, "-") == 0)
-                fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-        else
-                fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        _cleanup_close_ int fd = open_file(path);
         if (fd < 0 || fstat(fd, &st) < 0)
-                return error_set(error, ERROR_USAGE, errno, "cannot read %s: %s", shown_name(path), strerror(errno));
-        if (S_ISBLK(st.st_mode))
-                return error_set(error, ERROR_USAGE, EINVAL, "%s is a block device, where a recording is expected",
-                                 path);
+                return error_set(error, ERROR_USAGE, fd < 0 ? -fd : errno, "cannot read %s: %s", shown_name(path),
+                                 strerrordesc_np(fd < 0 ? -fd : errno));
+        const char *other = other_kind(&st);
+        if (other)
+                return error_set(error, ERROR_USAGE, EINVAL, "%s is %s", shown_name(path), other);
         int r = remember(import, path, &st, error);
-        return r < 0 ? r : TAKE_FD(fd);
-}
-
-static int read_recording(Import *import, const char *path, Text *ret, Error *error) {
-        _cleanup_(text_done) Text text = {};
-        size_t size = 0;
-
-        _cleanup_close_ int fd = open_recording(import, path, error);
-        if (fd < 0)
-                return fd;
-        for (;;) {
-                if (text.length == size) {
-                        size = MAX(size * 2, (size_t) READ_BYTES_MIN);
-                        char *grown = size <= FILE_BYTES_MAX ? realloc(text.data, size) : NULL;
-                        if (!grown)
-                                return error_set(error, ERROR_FAILED, ENOMEM, "%s is too large", shown_name(path));
-                        text.data = grown;
-                }
-                ssize_t n = read(fd, text.data + text.length, size - text.length);
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n < 0)
-                        return error_set(error, ERROR_USAGE, errno, "cannot read %s: %s", shown_name(path),
-                                         strerror(errno));
-                if (n == 0)
-                        break;
-                text.length += (size_t) n;
-        }
-        *ret = text;
-        text = (Text){};
-        return 0;
-}
-
-/* What people have at hand beside a log, and why it is none. */
-static int check_form(const char *name, const Text *text, Error *error) {
-        static const char gzip[] = "\x1f\x8b", zstd[] = "\x28\xb5\x2f\xfd";
-        size_t blanks = 0;
-
-        if ((text->length >= strlen(gzip) && memcmp(text->data, gzip, strlen(gzip)) == 0) ||
-            (text->length >= strlen(zstd) && memcmp(text->data, zstd, strlen(zstd)) == 0))
-                return error_set(error, ERROR_USAGE, EINVAL, "%s is compressed: unpack it first", name);
-        while (blanks < text->length && strchr(" \t\r\n", text->data[blanks]))
-                blanks++;
-        if (blanks < text->length && text->data[blanks] == '{')
-                return error_set(error, ERROR_USAGE, EINVAL,
-                                 "%s is JSON: of fio, its interval logs are needed (write_iops_log, log_avg_msec)",
-                                 name);
+        if (r < 0)
+                return r;
+        *ret = fdopen(fd, "r");
+        if (!*ret)
+                return -ENOMEM;
+        TAKE_FD(fd);
         return 0;
 }
 
 static int add_file(Import *import, const char *path, Error *error) {
-        _cleanup_(text_done) Text text = {};
-        const char *name = shown_name(path), *unneeded;
+        _cleanup_fclose_ FILE *f = NULL;
+        const char *name = shown_name(path);
+        RecordingNotes notes;
 
-        int r = read_recording(import, path, &text, error);
+        int r = open_recording(import, path, &f, error);
         if (r >= 0)
-                r = check_form(name, &text, error);
+                r = recording_add(import->recording, name, f, import->format, import->kind, &notes, error);
         if (r < 0)
                 return r;
-
-        unneeded = import->format == FORMAT_CSV
-                           ? NULL
-                           : recording_unneeded(basename(name), text.data, text.length, import->kind);
-        if (unneeded) {
-                output_notice("%s is left out: %s", name, unneeded);
-                return 0;
-        }
-        if (import->format == FORMAT_FIO ||
-            (import->format == FORMAT_GUESSED && recording_is_fio(text.data, text.length)))
-                return recording_add_fio(import->recording, name, text.data, text.length, import->kind, error);
-        return recording_add_csv(import->recording, name, text.data, text.length, error);
+        if (notes.left_out)
+                output_notice("%s is left out: %s", name, notes.left_out);
+        if (notes.open_line > 0)
+                output_notice("%s:%" PRIu64 ": the last line has no end; if the file was cut off there, its last value "
+                              "is wrong", name, notes.open_line);
+        return 0;
 }
 
 /* "a_iops.1.log, a_clat.1.log" */
@@ -200,7 +155,7 @@ static int read_files(Import *import, const Arguments *arguments, Error *error) 
         for (size_t i = 0; r >= 0 && i < arguments->n_words; i++)
                 r = add_file(import, arguments->words[i], error);
         if (r >= 0)
-                r = recording_get_rows(import->recording, &import->rows, &import->n_rows, error);
+                r = recording_get_series(import->recording, &import->series, error);
         return r;
 }
 
@@ -218,15 +173,15 @@ static int read_size(const Arguments *arguments, const char *name, uint64_t max,
         return 0;
 }
 
-static int read_format(const Arguments *arguments, Format *ret, Error *error) {
+static int read_format(const Arguments *arguments, RecordingFormat *ret, Error *error) {
         const char *value = arguments_value(arguments, "format");
 
         if (!value)
-                *ret = FORMAT_GUESSED;
+                *ret = RECORDING_GUESSED;
         else if (strcmp(value, "fio") == 0)
-                *ret = FORMAT_FIO;
+                *ret = RECORDING_FIO;
         else if (strcmp(value, "csv") == 0)
-                *ret = FORMAT_CSV;
+                *ret = RECORDING_CSV;
         else
                 return error_set(error, ERROR_USAGE, EINVAL, "--format %s: expected fio or csv", value);
         return 0;
@@ -250,16 +205,13 @@ static int read_options(Import *import, const Arguments *arguments, Error *error
 static int insert(const Cli *cli, const Import *import, const Arguments *arguments, uint32_t *ret_run, Error *error) {
         _cleanup_store_ Store *store = NULL;
         const RecordedRun recorded = {
-                .database = cli->database,
                 .name = import->name,
                 .source = import->source,
                 .device_path = basename(shown_name(arguments->words[0])),
                 .serial = arguments_value(arguments, "serial"),
                 .capacity_bytes = import->capacity_bytes,
                 .block_bytes = import->block_bytes,
-                .interval_ns = recording_interval_ns(import->recording),
-                .rows = import->rows,
-                .n_rows = import->n_rows,
+                .series = &import->series,
         };
 
         int r = store_open_writer(&store, cli->database, error);
@@ -271,22 +223,38 @@ static int insert(const Cli *cli, const Import *import, const Arguments *argumen
         return recorded_run_insert(store, &recorded, import->interrupt_fd, ret_run, error);
 }
 
+static int print_json(Cli *cli, const Import *import, uint32_t run) {
+        const RecordingSeries *series = &import->series;
+        _cleanup_json_ json_object *document = json_object_new_object();
+
+        if (!document)
+                return -ENOMEM;
+        json_add_u64(document, "run", run);
+        json_add_u64(document, "n_samples", series->n);
+        json_add_seconds(document, "elapsed_s", series->rows[series->n - 1].to_ns);
+        if (series->assumed_block_bytes > 0)
+                json_add_u64(document, "assumed_bs", series->assumed_block_bytes);
+        else
+                json_add_null(document, "assumed_bs");
+        return output_json(cli, document, false);
+}
+
 static int print_run(Cli *cli, const Import *import, uint32_t run) {
-        char span[TIME_SPAN_MAX];
+        const RecordingSeries *series = &import->series;
+        char span[TIME_SPAN_MAX], size[TEXT_SIZE_MAX];
         _cleanup_free_ char *source = NULL;
 
-        if (cli->json) {
-                _cleanup_json_ json_object *document = json_object_new_object();
-                if (!document)
-                        return -ENOMEM;
-                json_add_u64(document, "run", run);
-                return output_json(cli, document, false);
-        }
+        if (cli->json)
+                return print_json(cli, import, run);
         source = text_escape(import->source);
         if (!source)
                 return -ENOMEM;
-        return printf("run %" PRIu32 ": %zu intervals, %s, from %s\n", run, import->n_rows,
-                      time_format_span(import->rows[import->n_rows - 1].to_ns, span), source) < 0 ? -EIO : 0;
+        int r = printf("run %" PRIu32 ": %zu intervals, %s, from %s\n", run, series->n,
+                       time_format_span(series->rows[series->n - 1].to_ns, span), source);
+        if (r >= 0 && series->assumed_block_bytes > 0)
+                r = printf("The size of an I/O is not told: %s is assumed, --bs says otherwise.\n",
+                           text_format_size(series->assumed_block_bytes, size));
+        return r < 0 ? -EIO : 0;
 }
 
 static int import_run(Cli *cli, const Arguments *arguments, Error *error) {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The time of day of a recording is not known: it is taken to have just ended.
+ * Where nothing tells the time of day of a recording, it is taken to have just ended.
  *
- * Of a latency only the mean is told, so all I/O of an interval is counted there. Where no I/O is told with it, it is
- * kept as that of a single one, so that it can be plotted.
+ * What the other tool did is a job of as many phases as were told, so that it can be shown and judged like any other.
  */
 
 #include <inttypes.h>
@@ -18,12 +17,7 @@
 #include "util/text.h"
 #include "util/time.h"
 
-/*
- * Some tenths of a second. A living service gets its turn in between: SQLite tries for a lock every 100 ms, so that it
- * must be free for longer than that.
- */
-#define SAMPLES_PER_TRANSACTION 5000
-#define SERVICE_TURN_MS 150
+#define ROWS_PER_LOOK 8192 /* some hundredths of a second: how long Ctrl-C waits, and how often progress is told */
 #define SECTOR_BYTES 512
 #define BLOCK_BYTES_DEFAULT UINT64_C(4096) /* where nothing was done */
 
@@ -31,90 +25,152 @@ typedef struct Keeper {
         Store *store;
         const RecordedRun *recorded;
         Job *job;
-        PhasePlan phase;
-        uint32_t run; /* 0: nothing is written yet */
-        int64_t started_at_ns;
-        uint64_t ios[N_DIRECTIONS], bytes[N_DIRECTIONS];
+        StorePhase *phases; /* of which the totals are used */
+        PhasePlan *plans;
+        size_t n_phases;
+        uint32_t run;
+        int64_t begin_at_ns;
+        double latency_ns, latency_ios; /* of the phase: sum of means times I/Os, and of those */
         SteadyWatch watch;
         Sample *sample;
+        bool shows; /* progress */
 } Keeper;
 
 static void keeper_done(Keeper *keeper) {
         steady_watch_end(&keeper->watch);
         job_free(keeper->job);
+        free(keeper->phases);
+        free(keeper->plans);
         free(keeper->sample);
 }
 
-static uint64_t length_ns(const RecordedRun *recorded) {
-        return recorded->rows[recorded->n_rows - 1].to_ns;
+static const RecordingRow *last_row(const Keeper *keeper) {
+        return &keeper->recorded->series->rows[keeper->recorded->series->n - 1];
 }
 
-static void keeper_sum(Keeper *keeper) {
-        const RecordedRun *recorded = keeper->recorded;
+/* --- what was done --- */
 
-        for (size_t i = 0; i < recorded->n_rows; i++)
+static uint64_t add_bounded(uint64_t a, uint64_t b) {
+        return a > (uint64_t) INT64_MAX - MIN(b, (uint64_t) INT64_MAX) ? (uint64_t) INT64_MAX : a + b;
+}
+
+static void sum_up(Keeper *keeper) {
+        const RecordingSeries *series = keeper->recorded->series;
+
+        for (size_t i = 0; i < series->n; i++) {
+                const RecordingRow *row = &series->rows[i];
+                StorePhase *phase = &keeper->phases[row->phase];
+
+                if (phase->n_samples++ == 0)
+                        phase->first_elapsed_ns = row->from_ns;
+                phase->elapsed_ns = row->to_ns - phase->first_elapsed_ns;
+                phase->errors = add_bounded(phase->errors, row->detail ? row->detail->errors : 0);
                 for (Direction d = 0; d < N_DIRECTIONS; d++) {
-                        keeper->ios[d] += recorded->rows[i].ios[d];
-                        keeper->bytes[d] += recorded->rows[i].bytes[d];
+                        phase->ios[d] = add_bounded(phase->ios[d], row->ios[d]);
+                        phase->bytes[d] = add_bounded(phase->bytes[d], row->bytes[d]);
                 }
+        }
 }
 
-static uint64_t block_bytes(const Keeper *keeper, Direction d) {
+static uint64_t block_bytes(const Keeper *keeper, const StorePhase *phase, Direction d) {
         if (keeper->recorded->block_bytes > 0)
                 return keeper->recorded->block_bytes;
-        if (keeper->ios[d] == 0)
+        if (phase->ios[d] == 0)
                 return 0;
-        uint64_t sectors = (keeper->bytes[d] / keeper->ios[d] + SECTOR_BYTES / 2) / SECTOR_BYTES;
+        uint64_t sectors = (phase->bytes[d] / phase->ios[d] + SECTOR_BYTES / 2) / SECTOR_BYTES;
         sectors = MAX(sectors, UINT64_C(1));
         return MIN(sectors, JOB_BLOCK_BYTES_MAX / SECTOR_BYTES) * SECTOR_BYTES;
 }
 
-/* What the other tool did as a phase, as far as it can be told: whether in random order is not. */
-static void keeper_plan(Keeper *keeper) {
-        bool reads = keeper->ios[DIRECTION_READ] > 0, writes = keeper->ios[DIRECTION_WRITE] > 0;
-        PhasePlan *phase = &keeper->phase;
+/* As far as it can be told: whether in random order is not. */
+static void plan_phase(const Keeper *keeper, size_t i) {
+        StorePhase *phase = &keeper->phases[i];
+        PhasePlan *plan = &keeper->plans[i];
+        bool reads = phase->ios[DIRECTION_READ] > 0, writes = phase->ios[DIRECTION_WRITE] > 0;
 
-        *phase = (PhasePlan){
+        phase->index = (uint32_t) i;
+        *plan = (PhasePlan){
+                .index = (unsigned) i,
                 .action = PHASE_ACTION_IO,
                 .rw = reads && writes ? RW_RANDRW : reads ? RW_RANDREAD : RW_RANDWRITE,
                 .region_bytes = keeper->recorded->capacity_bytes,
         };
         if (reads)
-                phase->read_percent = (uint32_t) lround(100 * (double) keeper->ios[DIRECTION_READ] /
-                                                        ((double) keeper->ios[DIRECTION_READ] +
-                                                         (double) keeper->ios[DIRECTION_WRITE]));
+                plan->read_percent = (uint32_t) lround(100 * (double) phase->ios[DIRECTION_READ] /
+                                                       ((double) phase->ios[DIRECTION_READ] +
+                                                        (double) phase->ios[DIRECTION_WRITE]));
         for (Direction d = 0; d < N_DIRECTIONS; d++)
-                phase->block_bytes[d] = block_bytes(keeper, d);
+                plan->block_bytes[d] = block_bytes(keeper, phase, d);
 }
 
-static int keeper_job(Keeper *keeper, Error *error) {
-        _cleanup_free_ char *source = text_escape(keeper->recorded->source), *text = NULL;
-        char *name = strdup(keeper->recorded->name);
-        uint64_t bs = keeper->phase.block_bytes[keeper->phase.rw == RW_RANDREAD ? DIRECTION_READ : DIRECTION_WRITE];
+static Direction judged_direction(const PhasePlan *plan) {
+        return plan->rw == RW_RANDREAD ? DIRECTION_READ : DIRECTION_WRITE;
+}
 
-        if (!source || !name ||
-            asprintf(&text, "# recorded by another tool, imported from %s\n[import]\nrw=%s\nbs=%" PRIu64 "\n", source,
-                     rw_mode_name(keeper->phase.rw), bs > 0 ? bs : BLOCK_BYTES_DEFAULT) < 0) {
-                text = NULL;
-                free(name);
+static int write_job(const Keeper *keeper, char **ret) {
+        _cleanup_free_ char *source = text_escape(keeper->recorded->source);
+        size_t length;
+
+        FILE *f = source ? open_memstream(ret, &length) : NULL;
+        if (!f)
                 return -ENOMEM;
+        fprintf(f, "# recorded by another tool, imported from %s\n", source);
+        for (size_t i = 0; i < keeper->n_phases; i++) {
+                const PhasePlan *plan = &keeper->plans[i];
+                uint64_t bs = plan->block_bytes[judged_direction(plan)];
+
+                if (keeper->n_phases == 1)
+                        fputs("[import]\n", f);
+                else
+                        fprintf(f, "[phase-%zu]\n", i);
+                fprintf(f, "rw=%s\nbs=%" PRIu64 "\n", rw_mode_name(plan->rw), bs > 0 ? bs : BLOCK_BYTES_DEFAULT);
         }
-        int r = job_parse(&keeper->job, "import", text, strlen(text), error);
-        if (r < 0) {
-                free(name);
+        return fclose(f) == 0 ? 0 : -ENOMEM;
+}
+
+static int make_job(Keeper *keeper, Error *error) {
+        _cleanup_free_ char *text = NULL;
+
+        int r = write_job(keeper, &text);
+        if (r >= 0)
+                r = job_parse(&keeper->job, "import", text, strlen(text), error);
+        if (r < 0)
                 return r;
-        }
 
         /* What no job file can say: any name, and any interval. */
+        char *name = strdup(keeper->recorded->name);
+        if (!name)
+                return -ENOMEM;
         free(keeper->job->name);
         keeper->job->name = name;
-        keeper->job->sample_interval_ns = keeper->recorded->interval_ns;
+        keeper->job->sample_interval_ns = keeper->recorded->series->interval_ns;
         return 0;
 }
 
+static int keeper_prepare(Keeper *keeper, Error *error) {
+        const RecordingRow *first = keeper->recorded->series->rows;
+
+        keeper->n_phases = (size_t) last_row(keeper)->phase + 1;
+        keeper->phases = calloc(keeper->n_phases, sizeof(StorePhase));
+        keeper->plans = calloc(keeper->n_phases, sizeof(PhasePlan));
+        keeper->sample = calloc(1, sizeof(Sample));
+        if (!keeper->phases || !keeper->plans || !keeper->sample)
+                return -ENOMEM;
+        sum_up(keeper);
+        for (size_t i = 0; i < keeper->n_phases; i++)
+                plan_phase(keeper, i);
+        if (first->detail && first->detail->has_at)
+                keeper->begin_at_ns = first->detail->at_ns - (int64_t) first->to_ns;
+        else
+                keeper->begin_at_ns = time_realtime_ns() - (int64_t) last_row(keeper)->to_ns;
+        return make_job(keeper, error);
+}
+
+/* --- the run --- */
+
 static int insert_run(Keeper *keeper, Error *error) {
         const RecordedRun *recorded = keeper->recorded;
-        const Plan plan = { .n_phases = 1, .phases = &keeper->phase };
+        const Plan plan = { .n_phases = keeper->n_phases, .phases = keeper->plans };
         const DeviceInfo device = {
                 .path = (char *) recorded->device_path,
                 .name = (char *) "",
@@ -126,40 +182,132 @@ static int insert_run(Keeper *keeper, Error *error) {
                 .job = keeper->job,
                 .plan = &plan,
                 .device = &device,
-                .created_at_ns = keeper->started_at_ns,
+                .created_at_ns = keeper->begin_at_ns,
                 .boot_id = "",
                 .host = "",
                 .imported = true,
-                .errors_unknown = true,
+                .errors_unknown = !recorded->series->errors_known,
         };
         return store_insert_run(keeper->store, &run, &keeper->run, error);
 }
 
-/* The run is there, and failed, unless the rest follows. */
-static int insert_head(Keeper *keeper, Error *error) {
-        _cleanup_free_ char *detail = NULL;
-        int64_t at_ns = keeper->started_at_ns;
-        Store *store = keeper->store;
+static int insert_event(Keeper *keeper, EventKind kind, int64_t at_ns, uint64_t elapsed_ns, char *detail,
+                        Error *error) {
+        _cleanup_free_ char *text = detail;
 
-        if (asprintf(&detail, "imported from %s", keeper->recorded->source) < 0) {
-                detail = NULL;
+        return text ? store_insert_event(keeper->store, keeper->run, at_ns, elapsed_ns, kind, text, error) : -ENOMEM;
+}
+
+static int insert_head(Keeper *keeper, Error *error) {
+        uint64_t assumed = keeper->recorded->series->assumed_block_bytes;
+        char *detail, size[TEXT_SIZE_MAX];
+
+        if (asprintf(&detail, assumed > 0 ? "imported from %s; I/Os of %s are assumed" : "imported from %s",
+                     keeper->recorded->source, text_format_size(assumed, size)) < 0)
                 return -ENOMEM;
-        }
         int r = insert_run(keeper, error);
+        if (r < 0) {
+                free(detail);
+                return r;
+        }
+        r = insert_event(keeper, EVENT_STARTED, keeper->begin_at_ns, 0, detail, error);
         if (r >= 0)
-                r = store_set_run_state(store, keeper->run, RUN_RUNNING, at_ns, error);
-        if (r >= 0)
-                r = store_set_run_state(store, keeper->run, RUN_FAILED, at_ns, error);
-        if (r >= 0)
-                r = store_set_phase_state(store, keeper->run, 0, PHASE_RUNNING, at_ns, error);
-        if (r >= 0)
-                r = store_insert_event(store, keeper->run, at_ns, 0, EVENT_STARTED, detail, error);
+                r = store_set_run_state(keeper->store, keeper->run, RUN_RUNNING, keeper->begin_at_ns, error);
         return r;
 }
 
-static void set_latency(Sample *sample, Direction d, uint64_t latency_ns, uint64_t count) {
-        if (latency_ns > 0)
-                sample->latency[d].buckets[histogram_bucket(latency_ns)] = count;
+static int insert_tail(Keeper *keeper, Error *error) {
+        uint64_t elapsed_ns = last_row(keeper)->to_ns;
+        int64_t at_ns = keeper->sample->at_ns;
+        char *detail, span[TIME_SPAN_MAX];
+
+        if (asprintf(&detail, "imported %zu intervals, %s", keeper->recorded->series->n,
+                     time_format_span(elapsed_ns, span)) < 0)
+                return -ENOMEM;
+        int r = insert_event(keeper, EVENT_FINISHED, at_ns, elapsed_ns, detail, error);
+        if (r >= 0)
+                r = store_set_run_state(keeper->store, keeper->run, RUN_DONE, at_ns, error);
+        return r;
+}
+
+/* --- phases --- */
+
+static int begin_phase(Keeper *keeper, const RecordingRow *row, int64_t at_ns, Error *error) {
+        const RecordedRun *recorded = keeper->recorded;
+        uint32_t index = row->phase;
+        char *detail;
+
+        keeper->latency_ns = keeper->latency_ios = 0;
+        int r = store_set_phase_state(keeper->store, keeper->run, index, PHASE_RUNNING, at_ns, error);
+        if (r >= 0 && keeper->n_phases > 1) {
+                if (asprintf(&detail, "%" PRIu32 " '%s' started", index, keeper->job->phases[index].name) < 0)
+                        return -ENOMEM;
+                r = insert_event(keeper, EVENT_PHASE, at_ns, row->from_ns, detail, error);
+        }
+        /* Judged as the service judges a run that goes on. */
+        if (r >= 0)
+                r = steady_watch_begin(&keeper->watch, judged_direction(&keeper->plans[index]),
+                                       recorded->capacity_bytes, recorded->series->interval_ns, row->from_ns);
+        return r;
+}
+
+static int end_phase(Keeper *keeper, Error *error) {
+        StorePhase *phase = &keeper->phases[keeper->sample->phase];
+
+        phase->latency_mean_ns = keeper->latency_ios > 0 ? (uint64_t) (keeper->latency_ns / keeper->latency_ios) : 0;
+        int r = store_set_imported_totals(keeper->store, keeper->run, phase, error);
+        if (r >= 0)
+                r = store_set_phase_state(keeper->store, keeper->run, phase->index, PHASE_DONE,
+                                          keeper->sample->at_ns, error);
+        return r;
+}
+
+/* --- samples --- */
+
+static StoreLatency latency_of(const RecordingRow *row) {
+        const RecordingDetail *detail = row->detail;
+        StoreLatency latency = {};
+        double sum_ns = 0, n = 0;
+
+        for (Direction d = 0; d < N_DIRECTIONS; d++) {
+                /* A latency without I/Os can be plotted all the same. */
+                double ios = row->latency_ns[d] > 0 ? (double) MAX(row->ios[d], UINT64_C(1)) : 0;
+                latency.direction_mean_ns[d] = row->latency_ns[d];
+                sum_ns += ios * (double) row->latency_ns[d];
+                n += ios;
+        }
+        latency.mean_ns = detail && detail->latency_mean_ns > 0 ? detail->latency_mean_ns
+                                                                : n > 0 ? (uint64_t) (sum_ns / n) : 0;
+        if (detail && detail->has_percentiles) {
+                latency.known = true;
+                latency.p50_ns = detail->latency_p50_ns;
+                latency.p99_ns = detail->latency_p99_ns;
+                latency.max_ns = detail->latency_max_ns;
+        }
+        return latency;
+}
+
+static void set_sample(Keeper *keeper, size_t i) {
+        static const RecordingDetail nothing = { .cpu_percent = NAN, .temperature_c = NAN };
+        const RecordingRow *row = &keeper->recorded->series->rows[i];
+        const RecordingDetail *detail = row->detail ?: &nothing;
+        Sample *sample = keeper->sample;
+
+        sample->seq = i;
+        sample->phase = row->phase;
+        sample->elapsed_ns = row->to_ns;
+        sample->duration_ns = row->to_ns - row->from_ns;
+        sample->at_ns = detail->has_at ? detail->at_ns
+                                       : (i > 0 ? sample->at_ns : keeper->begin_at_ns) + (int64_t) sample->duration_ns;
+        for (Direction d = 0; d < N_DIRECTIONS; d++) {
+                sample->ios[d] = row->ios[d];
+                sample->bytes[d] = row->bytes[d];
+        }
+        sample->errors = detail->errors;
+        sample->in_flight = detail->in_flight;
+        sample->oldest_ns = detail->oldest_ns;
+        sample->cpu_percent = detail->cpu_percent;
+        sample->temperature_c = detail->temperature_c;
 }
 
 static int judge_sample(Keeper *keeper, Error *error) {
@@ -175,114 +323,76 @@ static int judge_sample(Keeper *keeper, Error *error) {
 }
 
 static int insert_row(Keeper *keeper, size_t i, Error *error) {
-        const RecordingRow *row = &keeper->recorded->rows[i];
+        const RecordingRow *row = &keeper->recorded->series->rows[i];
+        StoreLatency latency = latency_of(row);
         Sample *sample = keeper->sample;
+        int r = 0;
 
-        sample->seq = i;
-        sample->at_ns = keeper->started_at_ns + (int64_t) row->to_ns;
-        sample->elapsed_ns = row->to_ns;
-        sample->duration_ns = row->to_ns - row->from_ns;
-        for (Direction d = 0; d < N_DIRECTIONS; d++) {
-                sample->ios[d] = row->ios[d];
-                sample->bytes[d] = row->bytes[d];
-                set_latency(sample, d, row->latency_ns[d], MAX(row->ios[d], UINT64_C(1)));
+        bool begins = i == 0 || row->phase != sample->phase;
+        if (begins && i > 0)
+                r = end_phase(keeper, error);
+        set_sample(keeper, i);
+        if (r >= 0 && begins)
+                r = begin_phase(keeper, row, sample->at_ns - (int64_t) sample->duration_ns, error);
+        if (r >= 0)
+                r = store_insert_imported_sample(keeper->store, keeper->run, sample, &latency, error);
+        if (latency.mean_ns > 0) {
+                double ios = 0;
+                for (Direction d = 0; d < N_DIRECTIONS; d++)
+                        ios += (double) row->ios[d];
+                keeper->latency_ns += (double) latency.mean_ns * fmax(ios, 1);
+                keeper->latency_ios += fmax(ios, 1);
         }
-        int r = store_insert_sample(keeper->store, keeper->run, sample, error);
-        for (Direction d = 0; d < N_DIRECTIONS; d++)
-                set_latency(sample, d, row->latency_ns[d], 0);
         return r < 0 ? r : judge_sample(keeper, error);
 }
 
-static int insert_tail(Keeper *keeper, Error *error) {
-        int64_t at_ns = keeper->started_at_ns + (int64_t) length_ns(keeper->recorded);
-        char detail[64], span[TIME_SPAN_MAX];
+static void show_progress(const Keeper *keeper, size_t i) {
+        char done[TEXT_SIZE_MAX], all[TEXT_SIZE_MAX];
 
-        snprintf(detail, sizeof(detail), "imported %zu intervals, %s", keeper->recorded->n_rows,
-                 time_format_span(length_ns(keeper->recorded), span));
-        int r = store_set_phase_state(keeper->store, keeper->run, 0, PHASE_DONE, at_ns, error);
-        if (r >= 0)
-                r = store_set_run_state(keeper->store, keeper->run, RUN_DONE, at_ns, error);
-        if (r >= 0)
-                r = store_insert_event(keeper->store, keeper->run, at_ns, length_ns(keeper->recorded), EVENT_FINISHED,
-                                       detail, error);
-        return r;
+        if (keeper->shows)
+                fprintf(stderr, "\r\033[Kimported %s of %s intervals", text_format_count((double) i, done),
+                        text_format_count((double) keeper->recorded->series->n, all));
 }
 
-static int insert_part(Keeper *keeper, size_t from, size_t to, Error *error) {
-        int r = from == 0 ? insert_head(keeper, error) : 0;
+static int insert_rows(Keeper *keeper, int interrupt_fd, Error *error) {
+        int r = 0;
 
-        for (size_t i = from; r >= 0 && i < to; i++)
+        for (size_t i = 0; r >= 0 && i < keeper->recorded->series->n; i++) {
+                if (i > 0 && i % ROWS_PER_LOOK == 0) {
+                        show_progress(keeper, i);
+                        if (live_wait(interrupt_fd, 0) > 0)
+                                return -EINTR;
+                }
                 r = insert_row(keeper, i, error);
-        if (r >= 0 && to == keeper->recorded->n_rows)
-                r = insert_tail(keeper, error);
-        return r;
+        }
+        return r < 0 ? r : end_phase(keeper, error);
 }
 
 static int insert_all(Keeper *keeper, int interrupt_fd, Error *error) {
-        size_t n = keeper->recorded->n_rows;
-
-        for (size_t from = 0; from < n; from += SAMPLES_PER_TRANSACTION) {
-                bool yields = from > 0 && store_service_is_alive(keeper->recorded->database);
-                if (live_wait(interrupt_fd, yields ? SERVICE_TURN_MS : 0) > 0)
-                        return -EINTR;
-                int r = store_begin(keeper->store, error);
-                if (r < 0)
-                        return r;
-                r = insert_part(keeper, from, MIN(from + SAMPLES_PER_TRANSACTION, n), error);
-                if (r >= 0)
-                        r = store_commit(keeper->store, error);
-                if (r < 0) {
-                        store_rollback(keeper->store);
-                        /* The number went back with the rest, and may be another's by now. */
-                        if (from == 0)
-                                keeper->run = 0;
-                        return r;
-                }
-        }
-        return 0;
-}
-
-/* What is left is called failed; so this is worth a word and no more. */
-static void remove_part(Keeper *keeper, Error *error) {
-        _cleanup_error_ Error second = ERROR_INIT;
-
-        if (keeper->run == 0)
-                return;
-        int r = store_begin(keeper->store, &second);
+        int r = store_begin(keeper->store, error);
+        if (r < 0)
+                return r;
+        r = insert_head(keeper, error);
         if (r >= 0)
-                r = store_delete_run(keeper->store, keeper->run, &second);
+                r = insert_rows(keeper, interrupt_fd, error);
         if (r >= 0)
-                r = store_commit(keeper->store, &second);
+                r = insert_tail(keeper, error);
         if (r >= 0)
-                return;
-        store_rollback(keeper->store);
-        error_prefix(error, "part of it remains as run %" PRIu32 ", which is called failed", keeper->run);
+                r = store_commit(keeper->store, error);
+        if (r < 0)
+                store_rollback(keeper->store);
+        return r;
 }
 
 int recorded_run_insert(Store *store, const RecordedRun *recorded, int interrupt_fd, uint32_t *ret_run, Error *error) {
-        _cleanup_(keeper_done) Keeper keeper = { .store = store, .recorded = recorded };
+        _cleanup_(keeper_done) Keeper keeper = { .store = store, .recorded = recorded, .shows = isatty(STDERR_FILENO) };
 
-        keeper.sample = calloc(1, sizeof(Sample));
-        if (!keeper.sample)
-                return -ENOMEM;
-        keeper.sample->cpu_percent = NAN;
-        keeper.sample->temperature_c = NAN;
-        keeper.started_at_ns = time_realtime_ns() - (int64_t) length_ns(recorded);
-        keeper_sum(&keeper);
-        keeper_plan(&keeper);
-        int r = keeper_job(&keeper, error);
-        if (r < 0)
-                return r;
-
-        /* Judged as the service judges a run that goes on. */
-        Direction judged = keeper.phase.rw == RW_RANDREAD ? DIRECTION_READ : DIRECTION_WRITE;
-        r = steady_watch_begin(&keeper.watch, judged, recorded->capacity_bytes, recorded->interval_ns, 0);
+        int r = keeper_prepare(&keeper, error);
         if (r >= 0)
                 r = insert_all(&keeper, interrupt_fd, error);
-        if (r < 0) {
-                remove_part(&keeper, error);
-                return r;
-        }
-        *ret_run = keeper.run;
-        return 0;
+        if (keeper.shows)
+                fputs("\r\033[K", stderr);
+        if (r >= 0)
+                *ret_run = keeper.run;
+        return MIN(r, 0);
 }

@@ -29,13 +29,14 @@ typedef struct Row {
 typedef struct Printer {
         Cli *cli;
         bool json;
+        bool errors_known;
         OutputArray array; /* if so */
         uint64_t every_ns; /* 0: each sample a row */
         Row row;           /* being filled */
         uint64_t interval; /* number of it, in units of every_ns */
 } Printer;
 
-static json_object *row_json(const Row *row) {
+static json_object *row_json(const Row *row, bool errors_known) {
         const Sample *s = &row->sum;
         json_object *o = json_object_new_object();
 
@@ -52,22 +53,13 @@ static json_object *row_json(const Row *row) {
         json_add_u64(o, "write_bytes", s->bytes[DIRECTION_WRITE]);
         json_add_u64(o, "read_bytes", s->bytes[DIRECTION_READ]);
         json_add_u64(o, "trim_bytes", s->bytes[DIRECTION_TRIM]);
-        json_add_u64(o, "errors", s->errors);
+        json_add_u64_if(o, "errors", errors_known, s->errors);
         json_add_u64(o, "in_flight", s->in_flight);
         json_add_u64(o, "oldest_io_ns", s->oldest_ns);
-        if (row->latency.mean_ns > 0)
-                json_add_u64(o, "latency_mean_ns", row->latency.mean_ns);
-        else
-                json_add_null(o, "latency_mean_ns");
-        if (row->latency.known) {
-                json_add_u64(o, "latency_p50_ns", row->latency.p50_ns);
-                json_add_u64(o, "latency_p99_ns", row->latency.p99_ns);
-                json_add_u64(o, "latency_max_ns", row->latency.max_ns);
-        } else {
-                json_add_null(o, "latency_p50_ns");
-                json_add_null(o, "latency_p99_ns");
-                json_add_null(o, "latency_max_ns");
-        }
+        json_add_u64_if(o, "latency_mean_ns", row->latency.mean_ns > 0, row->latency.mean_ns);
+        json_add_u64_if(o, "latency_p50_ns", row->latency.known, row->latency.p50_ns);
+        json_add_u64_if(o, "latency_p99_ns", row->latency.known, row->latency.p99_ns);
+        json_add_u64_if(o, "latency_max_ns", row->latency.known, row->latency.max_ns);
         json_add_double(o, "cpu_percent", s->cpu_percent);
         json_add_double(o, "temperature_c", s->temperature_c);
         json_add_u64(o, "n_samples", row->n_samples);
@@ -79,10 +71,10 @@ static void print_heading(void) {
                "MB/s", "p50", "p99", "max", "errors", "queued");
 }
 
-static int print_row(const Row *row) {
+static int print_row(const Row *row, bool errors_known) {
         const Sample *s = &row->sum;
         char at[OUTPUT_TIME_MAX], writes[TEXT_SIZE_MAX], reads[TEXT_SIZE_MAX], p50[OUTPUT_LATENCY_MAX] = "-",
-                p99[OUTPUT_LATENCY_MAX] = "-", max[OUTPUT_LATENCY_MAX] = "-";
+                p99[OUTPUT_LATENCY_MAX] = "-", max[OUTPUT_LATENCY_MAX] = "-", errors[24] = "-";
         double bytes = query_rate(s->bytes[DIRECTION_WRITE], s->duration_ns) + query_rate(s->bytes[DIRECTION_READ],
                                                                                           s->duration_ns);
 
@@ -91,16 +83,19 @@ static int print_row(const Row *row) {
                 output_format_latency(row->latency.p99_ns, p99);
                 output_format_latency(row->latency.max_ns, max);
         }
-        int r = printf("%10.3f  %-19s %5" PRIu32 " %8s %8s %8.1f %9s %9s %9s %6" PRIu64 " %6" PRIu32 "\n",
+        if (errors_known)
+                snprintf(errors, sizeof(errors), "%" PRIu64, s->errors);
+        int r = printf("%10.3f  %-19s %5" PRIu32 " %8s %8s %8.1f %9s %9s %9s %6s %6" PRIu32 "\n",
                        (double) s->elapsed_ns / (double) NSEC_PER_SEC, output_format_time(s->at_ns, at), s->phase,
                        text_format_count(query_rate(s->ios[DIRECTION_WRITE], s->duration_ns), writes),
                        text_format_count(query_rate(s->ios[DIRECTION_READ], s->duration_ns), reads), bytes / 1e6, p50,
-                       p99, max, s->errors, s->in_flight);
+                       p99, max, errors, s->in_flight);
         return r < 0 ? -EIO : 0;
 }
 
 static int emit(Printer *printer, const Row *row) {
-        return printer->json ? output_array_add(&printer->array, row_json(row)) : print_row(row);
+        return printer->json ? output_array_add(&printer->array, row_json(row, printer->errors_known))
+                             : print_row(row, printer->errors_known);
 }
 
 /* latency: of the sample; of one whose mean alone is known nothing goes into percentiles. */
@@ -195,21 +190,21 @@ static int each_row(Printer *printer, Store *store, const StoreSampleQuery *quer
         return r < 0 ? r : flush_row(printer);
 }
 
-static int print_document(Printer *printer, FILE *f, Store *store, const StoreSampleQuery *query, uint64_t interval_ns,
+static int print_document(Printer *printer, FILE *f, Store *store, const StoreRun *run, const StoreSampleQuery *query,
                           Error *error) {
         json_object *head = json_object_new_object();
 
         if (!head)
                 return -ENOMEM;
         json_add_u64(head, "run", query->run);
-        json_add_seconds(head, "interval_s", interval_ns);
+        json_add_seconds(head, "interval_s", printer->every_ns ?: run->sample_interval_ns);
         int r = output_array_begin(&printer->array, printer->cli, f, head, "samples");
         if (r >= 0)
                 r = each_row(printer, store, query, error);
         return r < 0 ? r : output_array_end(&printer->array);
 }
 
-int samples_print_document(Cli *cli, FILE *f, Store *store, const StoreSampleQuery *query, uint64_t interval_ns,
+int samples_print_document(Cli *cli, FILE *f, Store *store, const StoreRun *run, const StoreSampleQuery *query,
                            Error *error) {
         _cleanup_free_ Printer *printer = calloc(1, sizeof(*printer)); /* too large for the stack: histograms */
 
@@ -217,7 +212,8 @@ int samples_print_document(Cli *cli, FILE *f, Store *store, const StoreSampleQue
                 return -ENOMEM;
         printer->cli = cli;
         printer->json = true;
-        return print_document(printer, f, store, query, interval_ns, error);
+        printer->errors_known = run->errors_known;
+        return print_document(printer, f, store, run, query, error);
 }
 
 static int samples_run(Cli *cli, const Arguments *arguments, Error *error) {
@@ -246,10 +242,10 @@ static int samples_run(Cli *cli, const Arguments *arguments, Error *error) {
         if (r < 0)
                 return r;
 
+        printer->errors_known = run.errors_known;
         query.with_latency = printer->every_ns > 0;
         if (cli->json)
-                return print_document(printer, stdout, store, &query, printer->every_ns ?: run.sample_interval_ns,
-                                      error);
+                return print_document(printer, stdout, store, &run, &query, error);
         print_heading();
         return each_row(printer, store, &query, error);
 }

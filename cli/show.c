@@ -52,7 +52,7 @@ static uint64_t phase_block_bytes(const StorePhase *phase) {
         return phase->block_bytes[rw_mode_writes(phase->rw) ? DIRECTION_WRITE : DIRECTION_READ];
 }
 
-static json_object *phase_json(const StorePhase *phase) {
+static json_object *phase_json(const StorePhase *phase, bool errors_known) {
         json_object *o = json_object_new_object();
 
         if (!o)
@@ -80,15 +80,12 @@ static json_object *phase_json(const StorePhase *phase) {
         json_add_u64(o, "read_bytes", phase->bytes[DIRECTION_READ]);
         json_add_u64(o, "write_bytes", phase->bytes[DIRECTION_WRITE]);
         json_add_double(o, "iops_mean", query_rate(sum(phase->ios), phase->elapsed_ns));
-        if (phase->latency_mean_ns > 0)
-                json_add_u64(o, "latency_mean_ns", phase->latency_mean_ns);
-        else
-                json_add_null(o, "latency_mean_ns");
+        json_add_u64_if(o, "latency_mean_ns", phase->latency_mean_ns > 0, phase->latency_mean_ns);
         query_add_percentile(o, "latency_p50_ns", phase->latency, 0.5);
         query_add_percentile(o, "latency_p99_ns", phase->latency, 0.99);
         query_add_percentile(o, "latency_p999_ns", phase->latency, 0.999);
         query_add_latency_max(o, "latency_max_ns", phase->latency);
-        json_add_u64(o, "errors", phase->errors);
+        json_add_u64_if(o, "errors", errors_known, phase->errors);
         return o;
 }
 
@@ -154,7 +151,7 @@ static int show_json(Cli *cli, const Shown *shown) {
         json_add(document, "errors", errors);
 
         for (size_t i = 0; i < shown->phases.n; i++)
-                if (!append(phases, phase_json(&shown->phases.items[i])))
+                if (!append(phases, phase_json(&shown->phases.items[i], shown->run.errors_known)))
                         return -ENOMEM;
         for (size_t i = 0; i < shown->n_events; i++)
                 if (!append(events, event_json(&shown->events[i])))
@@ -279,7 +276,7 @@ static const char *format_iops(const StorePhase *phase, char buf[static PAIR_MAX
         return buf;
 }
 
-static int add_phase(Table *table, const StorePhase *phase) {
+static int add_phase(Table *table, const StorePhase *phase, bool errors_known) {
         char index[16], bs[PAIR_MAX], outstanding[32], elapsed[TIME_SPAN_MAX], volume[PAIR_MAX];
         char iops[PAIR_MAX], mean[OUTPUT_LATENCY_MAX], p50[OUTPUT_LATENCY_MAX], p99[OUTPUT_LATENCY_MAX];
         char p999[OUTPUT_LATENCY_MAX];
@@ -295,7 +292,7 @@ static int add_phase(Table *table, const StorePhase *phase) {
                 format_moved(phase, volume), format_iops(phase, iops), format_lone_mean(phase, mean),
                 format_percentile(phase, 0.5, p50),
                 format_percentile(phase, 0.99, p99), format_percentile(phase, 0.999, p999), format_max(phase, max),
-                errors,
+                errors_known ? errors : NULL,
         };
         return table_add_row(table, cells);
 }
@@ -316,7 +313,7 @@ static int print_phases(const Shown *shown) {
         putchar('\n');
         int r = table_new(&table, columns, ELEMENTSOF(columns));
         for (size_t i = 0; r >= 0 && i < shown->phases.n; i++)
-                r = add_phase(table, &shown->phases.items[i]);
+                r = add_phase(table, &shown->phases.items[i], shown->run.errors_known);
         return r < 0 ? r : output_table(table);
 }
 
@@ -386,6 +383,8 @@ static int print_summary(const Shown *shown) {
                query_rate(bytes, elapsed_ns) / 1e6, text_format_size(written, written_text));
         if (shown->run.size_bytes > 0)
                 printf(" (%.2f x the device)", (double) written / (double) shown->run.size_bytes);
+        if (!shown->run.errors_known)
+                return puts("; errors unknown") < 0 ? -EIO : 0;
         return printf("; %" PRIu64 " errors\n", errors) < 0 ? -EIO : 0;
 }
 

@@ -88,7 +88,7 @@ static LiveStatus watch_status(const Watch *watch) {
                 .planned_ns = watch->run.has_planned_time ? watch->run.planned_ns : 0,
                 .iops = NAN,
                 .bytes_per_s = NAN,
-                .has_errors = watch->has_sample,
+                .has_errors = watch->has_sample && watch->run.errors_known,
                 .errors = watch->errors,
         };
 
@@ -118,11 +118,8 @@ static int print_json(const Watch *watch) {
                 return -ENOMEM;
         json_add_time(o, "at", watch->has_sample ? watch->sample.at_ns : 0);
         json_add_double(o, "bytes_per_s", status.bytes_per_s);
-        if (status.has_p99)
-                json_add_u64(o, "latency_p99_ns", status.p99_ns);
-        else
-                json_add_null(o, "latency_p99_ns");
-        json_add_u64(o, "errors", status.errors);
+        json_add_u64_if(o, "latency_p99_ns", status.has_p99, status.p99_ns);
+        json_add_u64_if(o, "errors", watch->run.errors_known, status.errors);
         json_add_u64(o, "in_flight", status.in_flight);
         json_add_u64(o, "oldest_io_ns", status.oldest_io_ns);
         return output_json(watch->cli, o, true);

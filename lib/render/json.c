@@ -65,6 +65,13 @@ void json_add_u64(json_object *object, const char *key, uint64_t value) {
         add_made(object, key, json_object_new_uint64(value));
 }
 
+void json_add_u64_if(json_object *object, const char *key, bool known, uint64_t value) {
+        if (known)
+                json_add_u64(object, key, value);
+        else
+                json_add_null(object, key);
+}
+
 void json_add_bool(json_object *object, const char *key, bool value) {
         add_made(object, key, json_object_new_boolean(value));
 }

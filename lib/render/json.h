@@ -19,6 +19,7 @@ static inline void json_putp(json_object **o) {
 
 void json_add_string(json_object *object, const char *key, const char *value);
 void json_add_u64(json_object *object, const char *key, uint64_t value);
+void json_add_u64_if(json_object *object, const char *key, bool known, uint64_t value); /* else null */
 void json_add_bool(json_object *object, const char *key, bool value);
 /* At most 15 significant digits: all that any decimal number keeps on its way through a double. */
 void json_add_double(json_object *object, const char *key, double value);

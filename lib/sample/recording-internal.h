@@ -4,6 +4,11 @@
 /* What the readers of recordings hand to the time line. */
 
 #include "sample/recording.h"
+#include "sample/recording-lines.h"
+
+#define TIME_MAX_S 1e10 /* also of clocks that began in 1970 */
+#define VALUE_MAX 1e15
+#define N_ROWS_MAX (UINT64_C(1) << 23) /* of one file and direction: three months of seconds */
 
 typedef enum TrackKind {
         TRACK_IOPS,
@@ -32,9 +37,33 @@ typedef struct Track {
         bool ended; /* nothing may follow */
 } Track;
 
-/* -ENOMEM. */
-int track_add(Track *track, TrackRow row);
+/*
+ * The row of the line that was read last. ERROR_USAGE with `says` if its time does not go on; one that ends at 0 is
+ * left out, since at the very beginning no interval can have ended.
+ */
+int track_add(Track *track, const Lines *l, TrackRow row, const char *says, Error *error);
 void track_done(Track *track);
 
-/* Takes over those of a file's tracks that have rows; all or none. */
-int recording_take(Recording *recording, const char *name, Track *tracks, size_t n, Error *error);
+/* What CSV tells beside tracks, a row each, in order of time. */
+typedef struct Details {
+        RecordingDetail *items;
+        size_t n, n_allocated;
+} Details;
+int details_add(Details *details, const RecordingDetail *detail); /* -ENOMEM */
+void details_done(Details *details);
+
+/* Takes over those of a file's tracks that have rows, and its details; all or nothing. details: may be NULL. */
+int recording_take(Recording *recording, const char *name, Track *tracks, size_t n, Details *details, Error *error);
+
+/* Rounded to the nearest. */
+uint64_t recording_ns(double value, double unit_ns);
+
+/*
+ * Of a file whose first line with something in it has been read. kind: what fio's log holds, or unknown: its name tells
+ * it. A last line that has no end is cut off for fio, which ends each; of CSV it is taken, and told.
+ */
+int recording_read_fio(Recording *recording, Lines *lines, RecordingKind kind, Error *error);
+int recording_read_csv(Recording *recording, Lines *lines, uint64_t *ret_open_line, Error *error);
+
+/* Why a log of fio's is not needed, told by its name; NULL if it is. */
+const char *recording_unneeded(const char *name, RecordingKind kind);

@@ -10,16 +10,20 @@
  */
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sample/recording-internal.h"
 #include "util/macro.h"
+#include "util/parse.h"
 
 #define BLOCK_BYTES_DEFAULT 4096
 #define N_SILENT_MAX (UINT64_C(1) << 22) /* 48 days of seconds: more is no silence but a mistake in a time */
 #define SPAN_NS_MAX (UINT64_C(1000000000) * NSEC_PER_SEC) /* thirty years, likewise */
+#define ROUND_INTERVAL_NS (10 * NSEC_PER_MSEC)
+#define ROUND_TOLERANCE 50 /* parts of an interval */
 
 struct Recording {
         uint64_t block_bytes;
@@ -27,6 +31,8 @@ struct Recording {
         bool has_counts;
         Track *tracks;
         size_t n_tracks;
+        bool block_told; /* by the user */
+        Details details; /* of one of the files */
 };
 
 /* From here on a step is longer than the usual one: something is missing, or it is of another file. */
@@ -47,17 +53,46 @@ void track_done(Track *track) {
         *track = (Track){};
 }
 
-int track_add(Track *track, TrackRow row) {
-        if (track->n == track->n_allocated) {
-                size_t n = MAX(track->n_allocated * 2, (size_t) 1024);
-                TrackRow *rows = reallocarray(track->rows, n, sizeof(TrackRow));
-                if (!rows)
-                        return -ENOMEM;
-                track->rows = rows;
-                track->n_allocated = n;
-        }
+uint64_t recording_ns(double value, double unit_ns) {
+        return (uint64_t) round(value * unit_ns);
+}
+
+/* Room for one more of `size` bytes each; -ENOMEM. */
+static int grow(void **items, size_t n, size_t *n_allocated, size_t size) {
+        if (n < *n_allocated)
+                return 0;
+        size_t wanted = MAX(*n_allocated * 2, (size_t) 1024);
+        void *grown = reallocarray(*items, wanted, size);
+        if (!grown)
+                return -ENOMEM;
+        *items = grown;
+        *n_allocated = wanted;
+        return 0;
+}
+
+int track_add(Track *track, const Lines *l, TrackRow row, const char *says, Error *error) {
+        if (row.to_ns == 0)
+                return 0;
+        if (track->ended || (track->n > 0 && row.to_ns <= track->rows[track->n - 1].to_ns))
+                return lines_wrong(l, error, "%s", says);
+        if (track->n >= N_ROWS_MAX)
+                return lines_wrong(l, error, "there are more than %" PRIu64 " rows", N_ROWS_MAX);
+        if (grow((void **) &track->rows, track->n, &track->n_allocated, sizeof(TrackRow)) < 0)
+                return error_set(error, ERROR_FAILED, ENOMEM, "%s:%" PRIu64 ": not enough memory", l->name, l->number);
         track->rows[track->n++] = row;
         return 0;
+}
+
+int details_add(Details *details, const RecordingDetail *detail) {
+        if (grow((void **) &details->items, details->n, &details->n_allocated, sizeof(RecordingDetail)) < 0)
+                return -ENOMEM;
+        details->items[details->n++] = *detail;
+        return 0;
+}
+
+void details_done(Details *details) {
+        free(details->items);
+        *details = (Details){};
 }
 
 /* --- a file --- */
@@ -144,7 +179,27 @@ static int check_step(const Recording *recording, const char *name, uint64_t ste
                          (double) step_ns / (double) NSEC_PER_SEC, (double) other_ns / (double) NSEC_PER_SEC);
 }
 
-int recording_take(Recording *recording, const char *name, Track *tracks, size_t n, Error *error) {
+static int check_details(const Recording *recording, const char *name, const Details *details, Error *error) {
+        if (!details || details->n == 0 || recording->details.n == 0)
+                return 0;
+        return error_set(error, ERROR_USAGE, EINVAL, "%s: another file tells of phases, errors or times of day "
+                         "already: not recordings of one run", name);
+}
+
+static void take_rows(Recording *recording, Track *tracks, size_t n, Details *details, uint64_t step_ns) {
+        for (size_t i = 0; i < n; i++)
+                if (tracks[i].n > 0) {
+                        track_set_begins(&tracks[i], step_ns);
+                        recording->tracks[recording->n_tracks++] = tracks[i];
+                        tracks[i] = (Track){};
+                }
+        if (details && details->n > 0) {
+                recording->details = *details;
+                *details = (Details){};
+        }
+}
+
+int recording_take(Recording *recording, const char *name, Track *tracks, size_t n, Details *details, Error *error) {
         uint64_t step_ns;
         bool counts;
         size_t n_rows = 0;
@@ -156,6 +211,8 @@ int recording_take(Recording *recording, const char *name, Track *tracks, size_t
         if (file_step(tracks, n, &step_ns, &counts) < 0)
                 return no_memory(name, error);
         int r = counts ? check_step(recording, name, step_ns, error) : 0;
+        if (r >= 0)
+                r = check_details(recording, name, details, error);
         if (r < 0)
                 return r;
 
@@ -166,13 +223,31 @@ int recording_take(Recording *recording, const char *name, Track *tracks, size_t
         if (recording->step_ns == 0 || (counts && !recording->has_counts))
                 recording->step_ns = step_ns;
         recording->has_counts |= counts;
-        for (size_t i = 0; i < n; i++)
-                if (tracks[i].n > 0) {
-                        track_set_begins(&tracks[i], step_ns);
-                        all[recording->n_tracks++] = tracks[i];
-                        tracks[i] = (Track){};
-                }
+        take_rows(recording, tracks, n, details, step_ns);
         return 0;
+}
+
+int recording_add(Recording *recording, const char *name, FILE *f, RecordingFormat format, RecordingKind kind,
+                  RecordingNotes *ret_notes, Error *error) {
+        Lines lines = { .name = name, .f = f };
+        RecordingNotes notes = {};
+        double number;
+
+        if (format != RECORDING_CSV)
+                notes.left_out = recording_unneeded(name, kind);
+        int r = notes.left_out ? 0 : lines_next(&lines, error);
+        if (r < 0)
+                return r;
+        if (r == 0 && !notes.left_out)
+                notes.left_out = "there is not one row in it";
+        if (format == RECORDING_GUESSED && r > 0)
+                format = parse_double(lines.fields[0], &number) >= 0 ? RECORDING_FIO : RECORDING_CSV;
+        if (r > 0)
+                r = format == RECORDING_FIO ? recording_read_fio(recording, &lines, kind, error)
+                                            : recording_read_csv(recording, &lines, &notes.open_line, error);
+        if (r >= 0)
+                *ret_notes = notes;
+        return MIN(r, 0);
 }
 
 /* --- the common time line --- */
@@ -191,6 +266,7 @@ typedef struct Timeline {
 
         /* What some file tells; the rest is reckoned from the other. */
         bool told_ios[N_DIRECTIONS], told_bytes[N_DIRECTIONS];
+        bool assumed; /* by the size of an I/O that nobody told */
         TrackKind latency[N_DIRECTIONS];
 } Timeline;
 
@@ -198,25 +274,30 @@ static void timeline_done(Timeline *timeline) {
         free(timeline->slots);
 }
 
-static void slot_add(const Timeline *timeline, Slot *slot, const Track *track, const TrackRow *row) {
+static void slot_add(Timeline *timeline, Slot *slot, const Track *track, const TrackRow *row) {
         Direction d = track->direction;
         double block_bytes = (double) (row->block_bytes > 0 ? row->block_bytes : timeline->recording->block_bytes);
         double length_s = (double) (row->to_ns - row->from_ns) / (double) NSEC_PER_SEC;
         bool rate = track->kind == TRACK_IOPS || track->kind == TRACK_BYTES_PER_S;
+        bool assumes = row->block_bytes == 0 && !timeline->recording->block_told;
         double amount = rate ? row->value * length_s : row->value;
 
         switch (track->kind) {
         case TRACK_IOPS:
         case TRACK_IOS:
                 slot->ios[d] += amount;
-                if (!timeline->told_bytes[d])
+                if (!timeline->told_bytes[d]) {
                         slot->bytes[d] += amount * block_bytes;
+                        timeline->assumed |= assumes && amount > 0;
+                }
                 break;
         case TRACK_BYTES_PER_S:
         case TRACK_BYTES:
                 slot->bytes[d] += amount;
-                if (!timeline->told_ios[d])
+                if (!timeline->told_ios[d]) {
                         slot->ios[d] += amount / block_bytes;
+                        timeline->assumed |= assumes && amount > 0;
+                }
                 break;
         case TRACK_LATENCY:
         case TRACK_COMPLETION_LATENCY:
@@ -224,6 +305,10 @@ static void slot_add(const Timeline *timeline, Slot *slot, const Track *track, c
                 slot->n_latencies[d] += amount > 0;
                 break;
         }
+}
+
+static uint64_t distance_ns(uint64_t a, uint64_t b) {
+        return a > b ? a - b : b - a;
 }
 
 /* -ENOMEM. */
@@ -238,6 +323,10 @@ static int timeline_merge(Timeline *timeline, const Track *track) {
         for (size_t k = 0; k < track->n; k++) {
                 const TrackRow *row = &track->rows[k];
                 while (i < timeline->n && slots[i].to_ns + same_ns < row->to_ns)
+                        merged[n++] = slots[i++];
+                /* Short intervals may lie close together: the nearest is meant. */
+                while (i + 1 < timeline->n &&
+                       distance_ns(slots[i + 1].to_ns, row->to_ns) < distance_ns(slots[i].to_ns, row->to_ns))
                         merged[n++] = slots[i++];
                 if (i < timeline->n && slots[i].to_ns <= row->to_ns + same_ns)
                         merged[n++] = slots[i++];
@@ -350,40 +439,70 @@ static void rows_fill(const Timeline *timeline, RecordingRow *rows) {
         }
 }
 
-int recording_get_rows(const Recording *recording, RecordingRow **ret_rows, size_t *ret_n, Error *error) {
+/* Rows that nobody told anything of are of the phase before them. Returns whether each detail tells of errors. */
+static bool rows_detail(const Timeline *timeline, RecordingRow *rows, size_t n) {
+        const Details *details = &timeline->recording->details;
+        uint64_t begin_ns = timeline->slots[0].from_ns;
+        uint32_t phase = 0;
+        bool errors = details->n > 0;
+        size_t k = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                while (k < details->n && details->items[k].to_ns < rows[i].to_ns + begin_ns)
+                        k++;
+                if (k < details->n && details->items[k].to_ns == rows[i].to_ns + begin_ns) {
+                        rows[i].detail = &details->items[k];
+                        phase = details->items[k].phase - details->items[0].phase;
+                        errors &= details->items[k].has_errors;
+                }
+                rows[i].phase = phase;
+        }
+        return errors;
+}
+
+/* Clocks wobble, and people choose round intervals: 1.000012 s is meant to be one second. */
+static uint64_t interval_rounded(uint64_t step_ns) {
+        uint64_t round_ns = divide_rounded(step_ns, ROUND_INTERVAL_NS) * ROUND_INTERVAL_NS;
+        return round_ns > 0 && distance_ns(round_ns, step_ns) <= step_ns / ROUND_TOLERANCE ? round_ns : step_ns;
+}
+
+void recording_series_done(RecordingSeries *series) {
+        free(series->rows);
+        *series = (RecordingSeries){};
+}
+
+int recording_get_series(const Recording *recording, RecordingSeries *ret, Error *error) {
         _cleanup_(timeline_done) Timeline timeline = { .recording = recording };
-        _cleanup_free_ RecordingRow *rows = NULL;
-        size_t n = 0;
+        RecordingSeries series = {};
 
         if (recording->n_tracks == 0)
-                return error_set(error, ERROR_USAGE, ENODATA, "there is nothing to import");
+                return error_set(error, ERROR_USAGE, ENODATA, "there is nothing to import: no file has a row in it");
         if (!recording->has_counts)
                 return error_set(error, ERROR_USAGE, ENODATA,
                                  "there are only latencies: name the log of I/Os or of bandwidth of the same run too "
                                  "(fio: write_iops_log, write_bw_log)");
         if (timeline_make(&timeline) < 0)
                 return no_memory("the recording", error);
-        int r = timeline_count(&timeline, &n, error);
+        int r = timeline_count(&timeline, &series.n, error);
         if (r < 0)
                 return r;
-        rows = calloc(n, sizeof(RecordingRow));
-        if (!rows)
+        series.rows = calloc(series.n, sizeof(RecordingRow));
+        if (!series.rows)
                 return no_memory("the recording", error);
 
-        rows_fill(&timeline, rows);
-        *ret_rows = TAKE_PTR(rows);
-        *ret_n = n;
+        rows_fill(&timeline, series.rows);
+        series.errors_known = rows_detail(&timeline, series.rows, series.n);
+        series.interval_ns = interval_rounded(recording->step_ns);
+        series.assumed_block_bytes = timeline.assumed ? recording->block_bytes : 0;
+        *ret = series;
         return 0;
-}
-
-uint64_t recording_interval_ns(const Recording *recording) {
-        return recording->step_ns;
 }
 
 int recording_new(Recording **ret, uint64_t block_bytes) {
         Recording *recording = calloc(1, sizeof(Recording));
         if (!recording)
                 return -ENOMEM;
+        recording->block_told = block_bytes > 0;
         recording->block_bytes = block_bytes > 0 ? block_bytes : BLOCK_BYTES_DEFAULT;
         *ret = recording;
         return 0;
@@ -394,6 +513,7 @@ Recording *recording_free(Recording *recording) {
                 return NULL;
         for (size_t i = 0; i < recording->n_tracks; i++)
                 track_done(&recording->tracks[i]);
+        details_done(&recording->details);
         free(recording->tracks);
         free(recording);
         return NULL;

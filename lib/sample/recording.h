@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "spec/direction.h"
 #include "util/error.h"
@@ -26,13 +27,31 @@ typedef enum RecordingKind {
 /* -EINVAL for a word that is none of iops, bw, lat, clat. */
 int recording_kind_from_name(const char *name, RecordingKind *ret);
 
+/* What CSV told of an interval beside its counts. */
+typedef struct RecordingDetail {
+        uint64_t to_ns; /* as in the file */
+        uint32_t phase; /* as in the file, never less than in the row before */
+        uint32_t in_flight;
+        uint64_t oldest_ns;
+        bool has_at, has_errors, has_percentiles;
+        int64_t at_ns; /* CLOCK_REALTIME at its end */
+        uint64_t errors;
+        uint64_t latency_mean_ns; /* all directions together, as the next ones; 0: not told */
+        uint64_t latency_p50_ns, latency_p99_ns, latency_max_ns;
+        double cpu_percent, temperature_c; /* NaN: not told */
+} RecordingDetail;
+
 /* Intervals in order, each beginning where the one before ended, the first at 0. One may have been told to be empty. */
 typedef struct RecordingRow {
         uint64_t from_ns, to_ns;
         uint64_t ios[N_DIRECTIONS];
         uint64_t bytes[N_DIRECTIONS];
         uint64_t latency_ns[N_DIRECTIONS]; /* mean; 0: not told */
+        uint32_t phase; /* from 0, never less than in the row before; numbers may be left out */
+        const RecordingDetail *detail; /* the recording's; NULL: nothing was told */
 } RecordingRow;
+
+#define RECORDING_N_PHASES_MAX 1024
 
 typedef struct Recording Recording;
 
@@ -42,40 +61,53 @@ Recording *recording_free(Recording *recording);
 DEFINE_CLEANUP(Recording *, recording_free)
 #define _cleanup_recording_ _cleanup_(recording_freep)
 
+typedef enum RecordingFormat {
+        RECORDING_GUESSED, /* fio if the file begins with a line of numbers */
+        RECORDING_FIO,
+        RECORDING_CSV,
+} RecordingFormat;
+
+typedef struct RecordingNotes {
+        /*
+         * Why a file is not needed, and was left out, a static text; NULL if it was added. fio writes a log of
+         * submission latencies, and maybe of histograms, together with those that are wanted, and leaves some empty.
+         */
+        const char *left_out;
+        uint64_t open_line; /* of CSV: the last line, taken though it has no end and may be cut off; 0: none */
+} RecordingNotes;
+
 /*
- * Both add a file (length bytes, not NUL-terminated). name stands in messages. ERROR_USAGE with "name:17: ..." for a
- * line that is wrong or cut off, and for a file without any row, or with other intervals than the files before;
- * nothing of the file is then kept.
+ * Adds a file, read from f to its end. name stands in messages and tells what a log of fio holds, unless kind does.
+ * ERROR_USAGE with "name:17: ..." for a line that is wrong or cut off, and for a file of another form, without any row,
+ * or with other intervals than the files before; nothing of the file is then kept.
  *
  * fio: lines of 3 to 7 columns, of which time in ms, value, direction and block size are read; decimals are allowed.
- * Time that starts again, as with per_job_logs=0, is another job. With kind unknown the name tells it. Where both lat
- * and clat are there, clat counts. The last two rows of a log of latencies may have the same time and are then one, the
- * mean of both: so fio ends.
+ * Time that starts again, as with per_job_logs=0, is another job. Where both lat and clat are there, clat counts. The
+ * last two rows of a log of latencies may have the same time and are then one, the mean of both: so fio ends.
  *
  * CSV: a header line, then rows; separated by commas, semicolons, tabs or blanks; lines that start with # are comments.
  * Columns, in either case: time_s (or elapsed_s) is the end of an interval; of read, write and trim each _iops, _ios,
  * _bytes, _bytes_per_s, _latency_ns, of which counts go before rates, and a latency may be empty; duration_s, if there,
- * tells the interval's length; phase, if there, is the same in all rows. Others are left out.
+ * tells the interval's length. What `plateau export` writes besides is a RecordingDetail, and may be empty: phase,
+ * which never goes back, at, errors, in_flight, oldest_io_ns, cpu_percent, temperature_c, latency_mean_ns, and
+ * latency_p50_ns, _p99_ns and _max_ns, of which all count or none. One file of a recording may have these. Others are
+ * left out; a name must not be there twice.
  */
-int recording_add_fio(Recording *recording, const char *name, const char *text, size_t length, RecordingKind kind,
-                      Error *error);
-int recording_add_csv(Recording *recording, const char *name, const char *text, size_t length, Error *error);
+int recording_add(Recording *recording, const char *name, FILE *f, RecordingFormat format, RecordingKind kind,
+                  RecordingNotes *ret_notes, Error *error);
 
-/*
- * Why a file of fio's that lies beside the others is not needed, a static text; NULL if it is. fio writes a log of
- * submission latencies, and maybe of histograms, together with those that are wanted, and leaves some empty.
- */
-const char *recording_unneeded(const char *name, const char *text, size_t length, RecordingKind kind);
-
-/* Whether the first line that is no comment is a line of numbers, as in fio's logs, and not a header. */
-bool recording_is_fio(const char *text, size_t length);
+typedef struct RecordingSeries {
+        RecordingRow *rows;
+        size_t n; /* at least 1 */
+        uint64_t interval_ns; /* the usual length, rounded as intervals that people choose are */
+        bool errors_known; /* each row with a detail tells them */
+        uint64_t assumed_block_bytes; /* without which bytes, or I/Os, could not be reckoned; 0: nothing was assumed */
+} RecordingSeries;
+void recording_series_done(RecordingSeries *series);
 
 /*
  * Lays all files on one time line, which begins with the first interval. What is told by counts comes out as it was;
- * rates become counts whose sum over any stretch is right to one I/O. *ret_rows is owned by the caller. ERROR_USAGE if
- * nothing was added, or latencies only (-ENODATA), or the times are too far apart (-E2BIG).
+ * rates become counts whose sum over any stretch is right to one I/O. *ret lives no longer than the recording.
+ * ERROR_USAGE if nothing was added, or latencies only (-ENODATA), or the times are too far apart (-E2BIG).
  */
-int recording_get_rows(const Recording *recording, RecordingRow **ret_rows, size_t *ret_n, Error *error);
-
-/* The usual length of an interval, of the first file; 0 before any is added. */
-uint64_t recording_interval_ns(const Recording *recording);
+int recording_get_series(const Recording *recording, RecordingSeries *ret, Error *error);

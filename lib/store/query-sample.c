@@ -57,7 +57,8 @@ static void page_free(Page *page) {
 
 static const char *page_sql(bool with_latency) {
         return with_latency ?
-                "SELECT " SAMPLE_COLUMNS ", l.read_latency, l.write_latency, l.trim_latency"
+                "SELECT " SAMPLE_COLUMNS ", s.read_latency_mean_ns, s.write_latency_mean_ns, s.trim_latency_mean_ns,"
+                " l.read_latency, l.write_latency, l.trim_latency"
                 " FROM samples AS s LEFT JOIN latencies AS l USING (run, seq)" SAMPLE_CONDITIONS :
                 "SELECT " SAMPLE_COLUMNS " FROM samples AS s" SAMPLE_CONDITIONS;
 }
@@ -105,6 +106,8 @@ static int page_read_row(Page *page, sqlite3_stmt *stmt, bool with_latency) {
         row->latency.p99_ns = column_u64(&c);
         row->latency.max_ns = column_u64(&c);
 
+        if (with_latency)
+                column_directions(&c, row->latency.direction_mean_ns);
         for (unsigned d = 0; with_latency && d < N_DIRECTIONS; d++)
                 if (copy_blob(&c, &row->histogram[d], &row->histogram_length[d]) < 0)
                         return -ENOMEM;
@@ -132,12 +135,18 @@ static int page_read(Page *page, Store *store, const StoreSampleQuery *query, ui
         return r;
 }
 
-static int decode_histograms(const Row *row, Sample *sample) {
+static int decode_histograms(Row *row, Sample *sample) {
         for (unsigned d = 0; d < N_DIRECTIONS; d++) {
-                if (row->histogram_length[d] == 0)
-                        memset(&sample->latency[d], 0, sizeof sample->latency[d]);
-                else if (histogram_decode(&sample->latency[d], row->histogram[d], row->histogram_length[d]) < 0)
+                Histogram *h = &sample->latency[d];
+
+                if (row->histogram_length[d] == 0) {
+                        memset(h, 0, sizeof *h);
+                        continue;
+                }
+                if (histogram_decode(h, row->histogram[d], row->histogram_length[d]) < 0)
                         return -EBADMSG;
+                if (row->latency.direction_mean_ns[d] == 0)
+                        histogram_mean(h, &row->latency.direction_mean_ns[d]);
         }
         return 0;
 }
@@ -147,7 +156,7 @@ static int page_show(Page *page, Store *store, const StoreSampleQuery *query, St
         Sample *sample = page->sample;
 
         for (size_t i = 0; i < page->n; i++) {
-                const Row *row = &page->rows[i];
+                Row *row = &page->rows[i];
 
                 memcpy(sample, row->scalars, sizeof row->scalars);
                 if (query->with_latency && decode_histograms(row, sample) < 0)

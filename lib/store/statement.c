@@ -39,6 +39,17 @@ int statement_step(Store *store, sqlite3_stmt *stmt, Error *error, const char *a
         }
 }
 
+int statement_update_one(Store *store, sqlite3_stmt *stmt, uint32_t run, Error *error) {
+        int r = statement_step(store, stmt, error, "write to");
+        if (r < 0)
+                return r;
+        if (sqlite3_changes(store->db) == 0)
+                return error_set(error, ERROR_NOT_FOUND, ENOENT, "%s has no run %u, or no such phase of it",
+                                 store->path, run);
+
+        return 0;
+}
+
 void bind_i64(Binder *binder, int64_t value) {
         sqlite3_bind_int64(binder->stmt, ++binder->last, value);
 }

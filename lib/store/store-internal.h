@@ -20,6 +20,8 @@ typedef enum WriteKind {
         WRITE_LATENCY,
         WRITE_TOTALS_GET,
         WRITE_TOTALS_SET,
+        WRITE_IMPORTED_SAMPLE,
+        WRITE_IMPORTED_TOTALS,
         WRITE_EVENT,
         WRITE_ERRNO,
         N_WRITES,
@@ -73,6 +75,9 @@ void statement_resetp(sqlite3_stmt **stmt);
 
 /* 1: a row; 0: done; else an error as store_fail() tells it. */
 int statement_step(Store *store, sqlite3_stmt *stmt, Error *error, const char *action);
+
+/* Steps an UPDATE of one row that must be there; else -ENOENT. */
+int statement_update_one(Store *store, sqlite3_stmt *stmt, uint32_t run, Error *error);
 
 /* Parameters in their order. What is bound must live until the step. Errors come out in the step. */
 typedef struct Binder {

@@ -86,7 +86,7 @@ typedef struct StoreNewRun {
         int64_t created_at_ns;
         const char *boot_id;
         const char *host; /* host name and kernel release: "rack7 6.1.0-28-amd64" */
-        bool imported; /* another tool recorded it: of its samples' histograms only the means are true */
+        bool imported; /* another tool recorded it */
         bool errors_unknown; /* nobody counted them */
 } StoreNewRun;
 int store_insert_run(Store *store, const StoreNewRun *run, uint32_t *ret_id, Error *error);
@@ -115,8 +115,46 @@ typedef enum PhaseState {
 } PhaseState;
 const char *phase_state_name(PhaseState state);
 
+typedef struct StorePhase {
+        uint32_t index;
+        char *name;
+        PhaseAction action;
+        RwMode rw;
+        uint64_t block_bytes[N_DIRECTIONS];
+        uint32_t iodepth, numjobs;
+        PhaseState state; /* as stored, but stopped for a running one whose service is gone */
+        int64_t started_at_ns, finished_at_ns; /* 0: not yet */
+        /* Summed over its samples, kept up with each of them: no matter how many there are. */
+        uint64_t n_samples;
+        uint64_t first_elapsed_ns; /* run's running time when it began */
+        uint64_t elapsed_ns;
+        uint64_t ios[N_DIRECTIONS];
+        uint64_t bytes[N_DIRECTIONS];
+        uint64_t errors;
+        uint64_t latency_mean_ns; /* all directions together; 0 if nothing completed */
+        Histogram *latency; /* likewise; NULL if nothing completed, or only means are known */
+} StorePhase;
+
+/* Latency of one sample, all directions together, as it was when the sample was written: no decoding needed. */
+typedef struct StoreLatency {
+        uint64_t mean_ns; /* 0: nothing completed */
+        bool known; /* false: nothing completed, or only means are known; the next ones are 0 */
+        uint64_t p50_ns, p99_ns, max_ns;
+        uint64_t direction_mean_ns[N_DIRECTIONS]; /* of each; 0: nothing completed, or asked for without latency */
+} StoreLatency;
+
 int store_set_phase_state(Store *store, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns, Error *error);
 int store_insert_sample(Store *store, uint32_t run, const Sample *sample, Error *error);
+
+/*
+ * The same for a run that another tool recorded: what is told of its latencies takes the place of the sample's
+ * histograms, which are not looked at. Afterwards the totals of each phase that has samples: of `totals` all that is
+ * summed over samples, but for histograms. -ENOENT if there is no such phase.
+ */
+int store_insert_imported_sample(Store *store, uint32_t run, const Sample *sample, const StoreLatency *latency,
+                                 Error *error);
+int store_set_imported_totals(Store *store, uint32_t run, const StorePhase *totals, Error *error);
+
 int store_insert_event(Store *store, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
                        const char *detail, Error *error);
 int store_set_errno(Store *store, uint32_t run, const EngineErrno *errnum, Error *error);
@@ -150,7 +188,7 @@ typedef struct StoreRun {
         uint64_t sample_interval_ns;
         int64_t created_at_ns;
         int64_t started_at_ns, finished_at_ns; /* 0: not yet */
-        bool imported; /* another tool recorded it: of latencies only means are known */
+        bool imported; /* another tool recorded it: there are no histograms */
         bool errors_known;
         bool stop_asked; /* a user has asked for its end */
         bool has_planned_time;
@@ -193,25 +231,6 @@ int store_read_resumes(Store *store, StoreRun *runs, size_t n, Error *error);
 int store_find_run(Store *store, const char *which, uint32_t *ret_id, Error *error);
 int store_get_run(Store *store, uint32_t run, StoreRun *ret, Error *error);
 
-typedef struct StorePhase {
-        uint32_t index;
-        char *name;
-        PhaseAction action;
-        RwMode rw;
-        uint64_t block_bytes[N_DIRECTIONS];
-        uint32_t iodepth, numjobs;
-        PhaseState state; /* as stored, but stopped for a running one whose service is gone */
-        int64_t started_at_ns, finished_at_ns; /* 0: not yet */
-        /* Summed over its samples, kept up with each of them: no matter how many there are. */
-        uint64_t n_samples;
-        uint64_t first_elapsed_ns; /* run's running time when it began */
-        uint64_t elapsed_ns;
-        uint64_t ios[N_DIRECTIONS];
-        uint64_t bytes[N_DIRECTIONS];
-        uint64_t errors;
-        uint64_t latency_mean_ns; /* all directions together; 0 if nothing completed */
-        Histogram *latency; /* likewise; NULL if nothing completed, or only means are known */
-} StorePhase;
 int store_get_phases(Store *store, uint32_t run, StorePhase **ret, size_t *ret_n, Error *error);
 void store_phases_free(StorePhase *phases, size_t n);
 
@@ -225,13 +244,6 @@ int store_get_events(Store *store, uint32_t run, StoreEvent **ret, size_t *ret_n
 void store_events_free(StoreEvent *events, size_t n);
 
 int store_get_errnos(Store *store, uint32_t run, EngineErrno **ret, size_t *ret_n, Error *error);
-
-/* Latency of one sample, all directions together, as it was when the sample was written: no decoding needed. */
-typedef struct StoreLatency {
-        uint64_t mean_ns; /* 0: nothing completed */
-        bool known; /* false: nothing completed, or only the mean is known; the rest is 0 */
-        uint64_t p50_ns, p99_ns, max_ns;
-} StoreLatency;
 
 /*
  * Calls handler for each sample with from_ns <= elapsed at its end <= to_ns, of phase (or all: -1), in order of

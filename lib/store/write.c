@@ -12,9 +12,6 @@
 #include "util/macro.h"
 #include "util/time.h"
 
-/* What another tool recorded has means only: no percentile of them is one of the I/Os. ?1 is the run. */
-#define UNLESS_IMPORTED(value) "iif((SELECT imported FROM runs WHERE run = ?1), NULL, " value ")"
-
 static const char *const write_sql[N_WRITES] = {
         [WRITE_BEGIN] = "BEGIN IMMEDIATE",
         [WRITE_COMMIT] = "COMMIT",
@@ -43,8 +40,7 @@ static const char *const write_sql[N_WRITES] = {
                 " read_ios, write_ios, trim_ios, read_bytes, write_bytes, trim_bytes,"
                 " errors, in_flight, oldest_ns, latency_mean_ns, latency_p50_ns, latency_p99_ns, latency_max_ns,"
                 " cpu_percent, temperature_c)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,"
-                " " UNLESS_IMPORTED("?") ", " UNLESS_IMPORTED("?") ", " UNLESS_IMPORTED("?") ", ?, ?)",
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [WRITE_LATENCY] =
                 "INSERT INTO latencies (run, seq, read_latency, write_latency, trim_latency) VALUES (?, ?, ?, ?, ?)",
         [WRITE_TOTALS_GET] =
@@ -62,12 +58,21 @@ static const char *const write_sql[N_WRITES] = {
                 " trim_bytes = min(trim_bytes + ?10, 9223372036854775807),"
                 " errors = min(errors + ?11, 9223372036854775807),"
                 " latency_mean_ns = ?12,"
-                " latency_p50_ns = " UNLESS_IMPORTED("?13") ", latency_p99_ns = " UNLESS_IMPORTED("?14") ","
-                " latency_p999_ns = " UNLESS_IMPORTED("?15") ", latency_max_ns = " UNLESS_IMPORTED("?16") ","
+                " latency_p50_ns = ?13, latency_p99_ns = ?14, latency_p999_ns = ?15, latency_max_ns = ?16,"
                 " read_latency = ?17, write_latency = ?18, trim_latency = ?19,"
                 " first_index = ?20, low_index = ?21, next_index = ?22, next_write = ?23, issued_bytes = ?24,"
                 " settled_from = ?25, settled_to = ?26, boot_ns = ?27"
                 " WHERE run = ?1 AND phase = ?2",
+        [WRITE_IMPORTED_SAMPLE] =
+                "INSERT INTO samples (run, seq, phase, at_ns, elapsed_ns, duration_ns,"
+                " read_ios, write_ios, trim_ios, read_bytes, write_bytes, trim_bytes,"
+                " errors, in_flight, oldest_ns, latency_mean_ns, latency_p50_ns, latency_p99_ns, latency_max_ns,"
+                " cpu_percent, temperature_c, read_latency_mean_ns, write_latency_mean_ns, trim_latency_mean_ns)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [WRITE_IMPORTED_TOTALS] =
+                "UPDATE phases SET n_samples = ?3, first_elapsed_ns = ?4, elapsed_ns = ?5,"
+                " read_ios = ?6, write_ios = ?7, trim_ios = ?8, read_bytes = ?9, write_bytes = ?10, trim_bytes = ?11,"
+                " errors = ?12, latency_mean_ns = ?13 WHERE run = ?1 AND phase = ?2",
         [WRITE_EVENT] = "INSERT INTO events (run, at_ns, elapsed_ns, kind, detail) VALUES (?, ?, ?, ?, ?)",
         [WRITE_ERRNO] =
                 "INSERT INTO errors (run, errno, count, first_at_ns, last_at_ns, first_offset_bytes, last_offset_bytes)"
@@ -231,18 +236,6 @@ int store_insert_run(Store *store, const StoreNewRun *run, uint32_t *ret_id, Err
         return 0;
 }
 
-/* Steps an UPDATE of one row that must be there. */
-static int update_one(Store *store, sqlite3_stmt *stmt, uint32_t run, Error *error) {
-        int r = statement_step(store, stmt, error, "write to");
-        if (r < 0)
-                return r;
-        if (sqlite3_changes(store->db) == 0)
-                return error_set(error, ERROR_NOT_FOUND, ENOENT, "%s has no run %u, or no such phase of it",
-                                 store->path, run);
-
-        return 0;
-}
-
 int store_set_run_state(Store *store, uint32_t run, RunState state, int64_t at_ns, Error *error) {
         _cleanup_reset_ sqlite3_stmt *stmt = NULL;
         int r = statement_write(store, WRITE_RUN_STATE, &stmt, error);
@@ -254,7 +247,7 @@ int store_set_run_state(Store *store, uint32_t run, RunState state, int64_t at_n
         bind_text(&b, run_state_name(state));
         bind_i64(&b, at_ns);
         bind_u64(&b, run_state_is_final(state));
-        return update_one(store, stmt, run, error);
+        return statement_update_one(store, stmt, run, error);
 }
 
 int store_set_stop_asked(Store *store, uint32_t run, int64_t at_ns, Error *error) {
@@ -266,7 +259,7 @@ int store_set_stop_asked(Store *store, uint32_t run, int64_t at_ns, Error *error
         Binder b = { .stmt = stmt };
         bind_u64(&b, run);
         bind_i64(&b, at_ns);
-        return update_one(store, stmt, run, error);
+        return statement_update_one(store, stmt, run, error);
 }
 
 int store_set_drained(Store *store, uint32_t run, Error *error) {
@@ -276,7 +269,7 @@ int store_set_drained(Store *store, uint32_t run, Error *error) {
                 return r;
 
         sqlite3_bind_int64(stmt, 1, run);
-        return update_one(store, stmt, run, error);
+        return statement_update_one(store, stmt, run, error);
 }
 
 int store_set_place(Store *store, uint32_t run, const DeviceInfo *device, const char *boot_id, Error *error) {
@@ -292,7 +285,7 @@ int store_set_place(Store *store, uint32_t run, const DeviceInfo *device, const 
         bind_text(&b, device->disk_name);
         bind_u64(&b, device->diskseq);
         bind_text(&b, boot_id);
-        return update_one(store, stmt, run, error);
+        return statement_update_one(store, stmt, run, error);
 }
 
 int store_set_phase_state(Store *store, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns, Error *error) {
@@ -306,7 +299,7 @@ int store_set_phase_state(Store *store, uint32_t run, uint32_t phase, PhaseState
         bind_u64(&b, phase);
         bind_text(&b, phase_state_name(state));
         bind_i64(&b, at_ns);
-        return update_one(store, stmt, run, error);
+        return statement_update_one(store, stmt, run, error);
 }
 
 int store_insert_event(Store *store, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
@@ -353,7 +346,7 @@ int store_delete_run(Store *store, uint32_t run, Error *error) {
 
         Binder b = { .stmt = stmt };
         bind_u64(&b, run);
-        return update_one(store, stmt, run, error);
+        return statement_update_one(store, stmt, run, error);
 }
 
 typedef struct Interrupted {

@@ -18,8 +18,8 @@ int64_t time_realtime_ns(void);
 const char *time_format_rfc3339(int64_t realtime_ns, char *buf);
 
 /*
- * The same back, with any number of decimals or none, and Z for +00:00. -EINVAL for what is no such time, -ERANGE for one
- * that nanoseconds do not reach.
+ * The same back, with any number of decimals or none, and Z for +00:00. -EINVAL for what is no such time, -ERANGE for
+ * one that nanoseconds do not reach.
  */
 int time_parse_rfc3339(const char *s, int64_t *ret_realtime_ns);
 
