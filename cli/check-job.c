@@ -74,16 +74,21 @@ static const char *format_blocks(const PhasePlan *phase, char buf[static BLOCKS_
         return buf;
 }
 
-static json_object *phase_json(const Job *job, const PhasePlan *phase) {
+static json_object *phase_json(const Job *job, size_t index, const PhasePlan *phase) {
         json_object *o = json_object_new_object();
 
         if (!o)
                 return NULL;
-        json_add_u64(o, "index", phase->index);
+        json_add_u64(o, "index", index);
         json_add_string(o, "name", job->phases[phase->index].name);
         json_add_string(o, "action", phase_action_name(phase->action));
-        json_add_string(o, "rw", rw_mode_name(phase->rw));
-        json_add_u64(o, "bs", block_bytes(phase));
+        if (phase->action != PHASE_ACTION_IDLE) {
+                json_add_string(o, "rw", rw_mode_name(phase->rw));
+                json_add_u64(o, "bs", block_bytes(phase));
+        } else {
+                json_add_null(o, "rw");
+                json_add_null(o, "bs");
+        }
         json_add_u64(o, "read_bs", phase->block_bytes[DIRECTION_READ]);
         json_add_u64(o, "write_bs", phase->block_bytes[DIRECTION_WRITE]);
         json_add_u64(o, "iodepth", phase->iodepth);
@@ -138,7 +143,7 @@ static int check_json(Cli *cli, const Job *job, const Plan *plan, bool has_size)
         json_add(document, "phases", phases);
         json_add(document, "notices", notices);
         for (size_t i = 0; i < plan->n_phases; i++) {
-                json_object *o = phase_json(job, &plan->phases[i]);
+                json_object *o = phase_json(job, i, &plan->phases[i]);
 
                 if (!o)
                         return -ENOMEM;

@@ -24,17 +24,17 @@ static bool run_has_strings(const Run *run) {
         return run->job_name && run->label && run->device_path && run->model && run->serial;
 }
 
-static int run_copy_phases(Run *run, const Job *job) {
-        run->phases = calloc(job->n_phases + 1, sizeof(char *));
-        run->directions = calloc(job->n_phases, sizeof(Direction));
+static int run_copy_phases(Run *run, const Job *job, const Plan *plan) {
+        run->phases = calloc(plan->n_phases + 1, sizeof(char *));
+        run->directions = calloc(plan->n_phases, sizeof(Direction));
         if (!run->phases || !run->directions)
                 return -ENOMEM;
 
-        for (; run->n_phases < job->n_phases; run->n_phases++) {
-                const JobPhase *phase = &job->phases[run->n_phases];
+        for (; run->n_phases < plan->n_phases; run->n_phases++) {
+                const PhasePlan *phase = &plan->phases[run->n_phases];
 
                 run->directions[run->n_phases] = phase->read_percent < 100 ? DIRECTION_WRITE : DIRECTION_READ;
-                run->phases[run->n_phases] = strdup(phase->name);
+                run->phases[run->n_phases] = strdup(job->phases[phase->index].name);
                 if (!run->phases[run->n_phases])
                         return -ENOMEM;
         }
@@ -43,14 +43,21 @@ static int run_copy_phases(Run *run, const Job *job) {
 
 /* A job that this version of plateau does not read any more is one for the worker to refuse. */
 static int run_stand_up(Run *run, StoreRun *stored) {
+        const PlanTarget target = {
+                .size_bytes = stored->size_bytes,
+                .logical_block_bytes = MAX(stored->logical_block_bytes, 1U),
+        };
         _cleanup_job_ Job *job = NULL;
+        _cleanup_plan_ Plan *plan = NULL;
 
         run_stand_stored(run, stored->resume);
         run->sample_interval_ns = stored->sample_interval_ns;
         int r = job_parse(&job, run->job_name, run->job_text, strlen(run->job_text), NULL);
+        if (r >= 0)
+                r = plan_new(&plan, job, &target, stored->seed, NULL);
         if (r == -ENOMEM)
                 return r;
-        return r < 0 ? 0 : run_copy_phases(run, job);
+        return r < 0 ? 0 : run_copy_phases(run, job, plan);
 }
 
 int run_new_stored(Run **ret, Database *database, const RunObserver *observer, void *userdata, StoreRun *stored) {
@@ -112,7 +119,8 @@ int run_new(Run **ret, Database *database, const RunObserver *observer, void *us
         };
         if (!plan_total_time(inserted->plan, &run->planned_ns))
                 run->planned_ns = 0;
-        if (!run_has_strings(run) || run_copy_phases(run, inserted->job) < 0 || run_stand_new(run, inserted) < 0)
+        if (!run_has_strings(run) || run_copy_phases(run, inserted->job, inserted->plan) < 0 ||
+            run_stand_new(run, inserted) < 0)
                 return -ENOMEM;
 
         run->notices = notices;

@@ -11,6 +11,7 @@
 #include "util/text.h"
 
 #define REGION_BYTES GIB
+#define BYTES_MIN (4 * KIB) /* a ring wants a buffer, also for a plan without I/O */
 
 uint64_t buffers_stride(const PhasePlan *phase) {
         uint64_t stride = 0;
@@ -23,8 +24,11 @@ uint64_t buffers_stride(const PhasePlan *phase) {
 /* No slot lies across the end of a region. */
 static uint64_t bytes_needed(const PhasePlan *phase) {
         uint64_t stride = buffers_stride(phase), depth = (uint64_t) phase->iodepth * phase->numjobs;
-        uint64_t per_region = REGION_BYTES / stride;
 
+        if (depth == 0)
+                return 0;
+
+        uint64_t per_region = REGION_BYTES / stride;
         return (depth - 1) / per_region * REGION_BYTES + ((depth - 1) % per_region + 1) * stride;
 }
 
@@ -41,7 +45,7 @@ static int check_memory(uint64_t n_bytes, Error *error) {
 }
 
 int buffers_map(Buffers *ret, const Plan *plan, Error *error) {
-        Buffers buffers = {};
+        Buffers buffers = { .n_bytes = BYTES_MIN };
         int r;
 
         for (size_t i = 0; i < plan->n_phases; i++)

@@ -33,6 +33,8 @@ static const char *const rw_mode_names[] = {
 
 static const char *const phase_action_names[] = {
         [PHASE_ACTION_IO] = "io",
+        [PHASE_ACTION_MATRIX] = "matrix",
+        [PHASE_ACTION_IDLE] = "idle",
 };
 
 const char *rw_mode_name(RwMode mode) {
@@ -62,6 +64,7 @@ typedef struct JobReader {
         PhaseDraft global; /* what the next phase starts from */
         PhaseDraft draft;  /* the open phase, if phase.name is set */
         unsigned section_line;
+        size_t n_cells; /* of all phases: what the plan will have at most */
         bool *noticed; /* for each of job_options: its notice was given */
         bool noticed_map;
 } JobReader;
@@ -105,10 +108,92 @@ static int check_outstanding(const JobReader *reader, const JobPhase *phase, Err
         return 0;
 }
 
+/* -- the end of a section: what each action needs -- */
+
+static int check_needed(const JobReader *reader, const JobPhase *phase, bool there, const char *what, Error *error) {
+        if (there)
+                return 0;
+        return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: phase '%s': %s", reader->name, reader->section_line,
+                         phase->name, what);
+}
+
+static uint64_t largest(const ValueList *list) {
+        uint64_t max = 0;
+
+        for (size_t i = 0; i < list->n; i++)
+                max = MAX(max, list->values[i]);
+        return max;
+}
+
+static int finish_matrix(const JobReader *reader, PhaseDraft *draft, Error *error) {
+        JobPhase *phase = &draft->phase;
+
+        int r = check_needed(reader, phase, phase->step_ns > 0,
+                             "a matrix without step_time: expected the time that each cell takes", error);
+        if (r >= 0)
+                r = check_needed(reader, phase, draft->block_bytes.n > 0,
+                                 "a matrix whose bs leaves a place empty: expected sizes separated by commas", error);
+        if (r < 0)
+                return r;
+
+        phase->matrix_block_bytes = draft->block_bytes;
+        phase->matrix_depths = draft->depths;
+        phase->iodepth = (uint32_t) largest(&phase->matrix_depths);
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                phase->block_bytes[d] = largest(&phase->matrix_block_bytes);
+        return 0;
+}
+
+static int finish_io(const JobReader *reader, const PhaseDraft *draft, Error *error) {
+        const JobPhase *phase = &draft->phase;
+
+        int r = check_needed(reader, phase, draft->block_bytes.n <= N_DIRECTIONS,
+                             "more than three sizes in bs: expected read,write,trim, or action=matrix for a list",
+                             error);
+        if (r >= 0)
+                r = check_needed(reader, phase, draft->depths.n == 1,
+                                 "several numbers in iodepth: expected one, or action=matrix for a list", error);
+        if (r >= 0)
+                r = check_needed(reader, phase, phase->capacity_loops == 0 || phase->read_percent < 100,
+                                 "capacity_loops counts what is written, and this phase only reads: expected an rw "
+                                 "that writes", error);
+        if (r >= 0)
+                r = check_needed(reader, phase,
+                                 phase->steady_hold_ns == 0 || phase->runtime_ns > 0 || phase->capacity_loops > 0,
+                                 "until=steady may never come true: expected runtime or capacity_loops too, for the "
+                                 "end in that case", error);
+        return r;
+}
+
+static int finish_action(const JobReader *reader, PhaseDraft *draft, Error *error) {
+        switch (draft->phase.action) {
+        case PHASE_ACTION_MATRIX:
+                return finish_matrix(reader, draft, error);
+        case PHASE_ACTION_IDLE:
+                return check_needed(reader, &draft->phase, draft->phase.runtime_ns > 0,
+                                    "action=idle without runtime: expected how long", error);
+        default:
+                return finish_io(reader, draft, error);
+        }
+}
+
+static int count_cells(JobReader *reader, const JobPhase *phase, Error *error) {
+        reader->n_cells += phase->action == PHASE_ACTION_MATRIX ?
+                phase->matrix_block_bytes.n * phase->matrix_depths.n : 1;
+        if (reader->n_cells <= JOB_N_PHASES_MAX)
+                return 0;
+        return error_set(error, ERROR_USAGE, E2BIG, "%s:%u: expected at most %d phases, cells of a matrix counted",
+                         reader->name, reader->section_line, JOB_N_PHASES_MAX);
+}
+
+/* -- the end of a section: notices, and the phase itself -- */
+
 static int note_defaults(JobReader *reader, const PhaseDraft *draft) {
         const JobPhase *phase = &draft->phase;
         int r = 0;
 
+        if (phase->action == PHASE_ACTION_IDLE)
+                return 0;
         if (rw_mode_is_random(phase->rw) && !draft->has_norandommap && !reader->noticed_map) {
                 reader->noticed_map = true;
                 r = add_notice(reader,
@@ -116,7 +201,7 @@ static int note_defaults(JobReader *reader, const PhaseDraft *draft) {
                                "unlike in fio; norandommap=0 writes every block once before any comes again",
                                reader->name, reader->section_line, phase->name);
         }
-        if (r >= 0 && phase->time_based && phase->runtime_ns == 0)
+        if (r >= 0 && phase->action == PHASE_ACTION_IO && phase->time_based && phase->runtime_ns == 0)
                 r = add_notice(reader, "%s:%u: phase '%s': time_based has no effect without runtime",
                                reader->name, reader->section_line, phase->name);
         return r;
@@ -150,12 +235,13 @@ static int finish_phase(JobReader *reader, Error *error) {
 
         set_default_places(&draft->phase, reader->section_line);
         draft->phase.read_percent = effective_read_percent(draft);
-        r = check_outstanding(reader, &draft->phase, error);
+        r = finish_action(reader, draft, error);
+        if (r >= 0)
+                r = check_outstanding(reader, &draft->phase, error);
+        if (r >= 0)
+                r = count_cells(reader, &draft->phase, error);
         if (r < 0)
                 return r;
-        if (reader->job->n_phases == JOB_N_PHASES_MAX)
-                return error_set(error, ERROR_USAGE, E2BIG, "%s:%u: expected at most %d phases",
-                                 reader->name, reader->section_line, JOB_N_PHASES_MAX);
         if (note_defaults(reader, draft) < 0 || append_phase(reader->job, &draft->phase) < 0)
                 return out_of_memory(reader, error);
         return 0;

@@ -16,17 +16,21 @@
 
 #include "spec/direction.h"
 #include "spec/expect.h"
+#include "spec/split.h"
 #include "util/error.h"
 
 /* Upper bounds: a job beyond them is refused with a message, never truncated. */
 #define JOB_TEXT_MAX (1024 * 1024)  /* bytes */
-#define JOB_N_PHASES_MAX 1024
+#define JOB_N_PHASES_MAX 1024       /* each cell of a matrix is one */
+#define JOB_N_VALUES_MAX 32         /* of a list */
 #define JOB_OUTSTANDING_MAX 16384   /* iodepth * numjobs; bounded by io_uring's queue */
 #define JOB_BLOCK_BYTES_MAX (UINT64_C(256) << 20)
 #define JOB_BUFFER_BYTES_MAX (UINT64_C(8) << 30) /* of all I/O outstanding */
 
 typedef enum PhaseAction {
         PHASE_ACTION_IO,
+        PHASE_ACTION_MATRIX, /* I/O with each block size of a list, at each depth of another */
+        PHASE_ACTION_IDLE,   /* nothing is submitted */
         N_PHASE_ACTIONS,
 } PhaseAction;
 
@@ -51,6 +55,12 @@ typedef struct Extent {
         uint64_t value; /* bytes, or percent (1..100) */
 } Extent;
 
+/* Values of a list, in the order in which they stand. */
+typedef struct ValueList {
+        size_t n;
+        uint64_t values[JOB_N_VALUES_MAX];
+} ValueList;
+
 /* Where a value was said, for messages about what only a target shows. */
 typedef struct OptionPlace {
         unsigned line;   /* of the section's header, if the value is a default */
@@ -63,16 +73,21 @@ typedef struct JobPhase {
         PhaseAction action;
         RwMode rw;
         uint32_t read_percent; /* rwmixread, as it applies: 100 for reads only, 0 for writes only */
-        uint64_t block_bytes[N_DIRECTIONS]; /* bs=read,write,trim */
+        uint64_t block_bytes[N_DIRECTIONS]; /* bs=read,write,trim; the smallest of a split */
+        BlockSplit split[N_DIRECTIONS]; /* bssplit= */
         uint32_t iodepth; /* of each stream */
         uint32_t numjobs; /* streams */
         uint64_t runtime_ns; /* 0: no limit */
         bool time_based;
+        ValueList matrix_block_bytes, matrix_depths; /* of a matrix; block_bytes and iodepth are the largest of them */
+        uint64_t step_ns; /* of each cell of a matrix */
+        uint64_t steady_hold_ns; /* until=steady: ends when a steady state has held that long; 0: it does not */
         uint64_t loops; /* at least 1 */
+        uint64_t capacity_loops; /* instead: written is this many times the target's size; 0: not said */
         Extent size;
         Extent io_size; /* of each stream */
         Extent offset;
-        OptionPlace bs_place, size_place, offset_place;
+        OptionPlace bs_place, split_place, size_place, offset_place;
         bool ends_on_error[N_DIRECTIONS]; /* continue_on_error: an I/O of it that fails ends the run */
         bool random_map; /* norandommap=0: every block once before any comes again */
         bool random_repeat; /* randrepeat */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "spec/notice.h"
 
@@ -13,6 +14,12 @@ int notices_add(char ***notices, size_t *n, const char *format, ...) {
         va_end(ap);
         if (r < 0)
                 return -ENOMEM;
+
+        for (size_t i = 0; i < *n; i++)
+                if (strcmp((*notices)[i], line) == 0) {
+                        free(line);
+                        return 0;
+                }
 
         char **grown = reallocarray(*notices, *n + 1, sizeof(*grown));
         if (!grown) {

@@ -18,6 +18,8 @@ const PhaseDraft phase_draft_default = {
                 .loops = 1,
                 .random_repeat = true,
         },
+        .block_bytes = { 1, { BLOCK_BYTES_DEFAULT } },
+        .depths = { 1, { 1 } },
         .read_percent_mix = 50,
 };
 
@@ -118,6 +120,31 @@ static int set_runtime(const JobOption *option, const char *value, PhaseDraft *d
         return parse_duration(value, &draft->phase.runtime_ns);
 }
 
+static int set_step_time(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+        return parse_duration(value, &draft->phase.step_ns);
+}
+
+static int set_capacity_loops(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+        return evaluate_range(option, value, &draft->phase.capacity_loops);
+}
+
+static int set_until(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+        static const char steady[] = "steady:";
+        uint64_t hold_ns = 0;
+
+        if (strcmp(value, "never") == 0) {
+                draft->phase.steady_hold_ns = 0;
+                return 0;
+        }
+        if (strncmp(value, steady, strlen(steady)) != 0)
+                return -EINVAL;
+        int r = parse_duration(value + strlen(steady), &hold_ns);
+        if (r < 0)
+                return r;
+        draft->phase.steady_hold_ns = hold_ns;
+        return hold_ns > 0 ? 0 : -ERANGE;
+}
+
 static int set_sample_interval(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
         uint64_t interval_ns;
         int r = parse_duration(value, &interval_ns);
@@ -152,11 +179,48 @@ static int set_rwmixwrite(const JobOption *option, const char *value, PhaseDraft
         return 0;
 }
 
+/* Values separated by commas; an empty place among them makes it none (-ENODATA). */
+static int parse_list(const JobOption *option, const char *value, ValueList *ret) {
+        _cleanup_free_ char *copy = strdup(value);
+        ValueList list = {};
+        bool has_gap = false;
+        char *rest = copy;
+
+        if (!copy)
+                return -ENOMEM;
+        while (rest) {
+                const char *part = strsep(&rest, ",");
+
+                if (*part == '\0') {
+                        has_gap = true;
+                        continue;
+                }
+                if (list.n == ELEMENTSOF(list.values))
+                        return -E2BIG;
+                int r = evaluate_range(option, part, &list.values[list.n++]);
+                if (r < 0)
+                        return r;
+        }
+        if (has_gap)
+                return -ENODATA;
+        *ret = list;
+        return 0;
+}
+
+static int set_iodepth(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+        int r = parse_list(option, value, &draft->depths);
+
+        if (r < 0)
+                return r == -ENODATA ? -EINVAL : r;
+        draft->phase.iodepth = (uint32_t) draft->depths.values[0];
+        return 0;
+}
+
 /*
  * read,write,trim. What is left out behind the first repeats the one before it; an empty
  * first one leaves reads as they are.
  */
-static int set_bs(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+static int set_directions(const JobOption *option, const char *value, PhaseDraft *draft) {
         uint64_t sizes[N_DIRECTIONS];
         _cleanup_free_ char *copy = strdup(value);
         char *rest = copy;
@@ -181,6 +245,20 @@ static int set_bs(const JobOption *option, const char *value, PhaseDraft *draft,
 
         memcpy(draft->phase.block_bytes, sizes, sizeof(sizes));
         return 0;
+}
+
+/* Directions or a list: what it is shows when the phase's action is known. */
+static int set_bs(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+        ValueList list = {};
+        int r = parse_list(option, value, &list);
+
+        if (r < 0 && r != -ENODATA)
+                return r;
+        if (list.n <= N_DIRECTIONS)
+                r = set_directions(option, value, draft);
+        if (r >= 0)
+                draft->block_bytes = list;
+        return r;
 }
 
 static int parse_percent(const char *value, size_t length, Extent *ret) {
@@ -264,18 +342,20 @@ static int set_continue_on_error(const JobOption *option, const char *value, Pha
 #define BATCH_TEXT "the engine chooses its batches by the rate it sees"
 
 const JobOption job_options[] = {
-        { "action", .set = set_action, .text = "io" },
-        { "bs", "blocksize", .set = set_bs, .is_bytes = true, .place = FIELD(phase.bs_place),
-          .min = 1, .max = JOB_BLOCK_BYTES_MAX, .text = "a block size up to 256m" NUMBER_TEXT ", or read,write sizes" },
-        { "continue_on_error", .set = set_continue_on_error,
-          .text = "none, read, write, io, verify or all" },
+        { "action", .set = set_action, .text = "io, matrix or idle" },
+        { "bs", "blocksize", .set = set_bs, .is_bytes = true, .place = FIELD(phase.bs_place), .min = 1,
+          .max = JOB_BLOCK_BYTES_MAX,
+          .text = "a block size up to 256m" NUMBER_TEXT ", or read,write sizes; of a matrix a list" },
+        { "capacity_loops", .set = set_capacity_loops, .min = 1, .max = UINT32_MAX,
+          .text = "a number from 1 to 4294967295" },
+        { "continue_on_error", .set = set_continue_on_error, .text = "none, read, write, io, verify or all" },
         { "description", .set = set_description, .text = "a text" },
         { "direct", .set = set_one, .text = "1: plateau always goes past the page cache" },
         { "do_verify", .set = set_either, .text = BOOL_TEXT },
         { "io_size", "io_limit", .set = set_extent, .is_bytes = true, .field = FIELD(phase.io_size),
           .text = "bytes" NUMBER_TEXT ", or 1% to 100% of size" },
-        { "iodepth", .set = set_u32, .field = FIELD(phase.iodepth), .min = 1, .max = JOB_OUTSTANDING_MAX,
-          .text = OUTSTANDING_TEXT },
+        { "iodepth", .set = set_iodepth, .min = 1, .max = JOB_OUTSTANDING_MAX,
+          .text = OUTSTANDING_TEXT "; of a matrix a list" },
         { "loops", .set = set_loops, .max = UINT32_MAX, .text = "a number up to 4294967295" },
         { "norandommap", .set = set_norandommap, .may_be_bare = true, .text = BOOL_TEXT },
         { "numjobs", .set = set_u32, .field = FIELD(phase.numjobs), .min = 1, .max = JOB_OUTSTANDING_MAX,
@@ -290,13 +370,15 @@ const JobOption job_options[] = {
         { "rwmixread", .set = set_u32, .field = FIELD(read_percent_mix), .max = 100,
           .text = "a percentage from 0 to 100, without a sign" },
         { "rwmixwrite", .set = set_rwmixwrite, .max = 100, .text = "a percentage from 0 to 100, without a sign" },
-        { "sample_interval", .set = set_sample_interval, .only_global = true,
-          .min = 100 * NSEC_PER_MSEC, .max = 10 * NSEC_PER_SEC, .text = "a time from 100ms to 10s" },
+        { "sample_interval", .set = set_sample_interval, .only_global = true, .min = 100 * NSEC_PER_MSEC,
+          .max = 10 * NSEC_PER_SEC, .text = "a time from 100ms to 10s" },
         { "size", .set = set_extent, .is_bytes = true, .field = FIELD(phase.size), .place = FIELD(phase.size_place),
           .text = "bytes" NUMBER_TEXT ", or 1% to 100% of the target" },
+        { "step_time", .set = set_step_time, .text = "a time: a whole number with d, h, m, s, ms or us (s if none)" },
         { "stonewall", "wait_for_previous", .set = set_one, .may_be_bare = true,
           .text = "1: phases always run one after another" },
         { "time_based", .set = set_bool, .field = FIELD(phase.time_based), .may_be_bare = true, .text = BOOL_TEXT },
+        { "until", .set = set_until, .text = "never, or steady: and a time" },
 
         { "filename", .kind = OPTION_REFUSED,
           .text = "the target is no part of a job: name it at the start (--device), for one job serves all drives" },

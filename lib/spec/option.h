@@ -17,6 +17,7 @@ typedef enum OptionKind {
 /* What options are set on: a phase, and what has no place in one yet. */
 typedef struct PhaseDraft {
         JobPhase phase;
+        ValueList block_bytes, depths; /* bs and iodepth as lists; of bs none, if a place in it is empty */
         uint32_t read_percent_mix; /* rwmixread, for when reads and writes mix */
         bool has_norandommap;      /* it was said, so nobody relies on the default */
 } PhaseDraft;

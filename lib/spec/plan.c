@@ -170,14 +170,34 @@ static uint64_t stream_bytes(const JobPhase *phase, uint64_t region_bytes) {
         return MAX(io_bytes, looped);
 }
 
+/* Bytes that a read_percent of reads and the rest writes makes of one hundred I/Os. */
+static uint64_t hundred_bytes(const PhasePlan *bound) {
+        return bound->read_percent * bound->block_bytes[DIRECTION_READ] +
+               (100 - bound->read_percent) * bound->block_bytes[DIRECTION_WRITE];
+}
+
+/* Read and written until so many bytes are written, where both mix by expectation. */
+static uint64_t bytes_until_written(const PhasePlan *bound, uint64_t written) {
+        uint64_t write_weight = (100 - bound->read_percent) * bound->block_bytes[DIRECTION_WRITE];
+        unsigned __int128 total =
+                ((unsigned __int128) written * hundred_bytes(bound) + write_weight - 1) / write_weight;
+        return total < UINT64_MAX ? (uint64_t) total : UINT64_MAX;
+}
+
 static void bind_limits(Binding *binding) {
         const JobPhase *phase = binding->phase;
         PhasePlan *bound = binding->bound;
+        bool timed = phase->time_based || phase->steady_hold_ns > 0;
 
         bound->runtime_ns = phase->runtime_ns;
-        bound->limit_bytes = phase->time_based && phase->runtime_ns > 0 ?
-                UINT64_MAX :
-                saturating_mul(stream_bytes(phase, bound->region_bytes), phase->numjobs);
+        bound->steady_hold_ns = phase->steady_hold_ns;
+        if (phase->capacity_loops > 0)
+                bound->limit_bytes = bytes_until_written(
+                        bound, saturating_mul(phase->capacity_loops, binding->target->size_bytes));
+        else if (timed && phase->runtime_ns > 0)
+                bound->limit_bytes = UINT64_MAX;
+        else
+                bound->limit_bytes = saturating_mul(stream_bytes(phase, bound->region_bytes), phase->numjobs);
 }
 
 static uint64_t phase_seed(const JobPhase *phase, unsigned index, uint64_t random_seed) {
@@ -193,10 +213,9 @@ static uint64_t phase_seed(const JobPhase *phase, unsigned index, uint64_t rando
 
 /* Of total bytes, those written: I/Os are shared by read_percent, and weigh what their blocks weigh. */
 static uint64_t written_share(const PhasePlan *bound, uint64_t total) {
-        uint64_t read_weight = bound->read_percent * bound->block_bytes[DIRECTION_READ];
         uint64_t write_weight = (100 - bound->read_percent) * bound->block_bytes[DIRECTION_WRITE];
 
-        return (uint64_t) ((unsigned __int128) total * write_weight / (read_weight + write_weight));
+        return (uint64_t) ((unsigned __int128) total * write_weight / hundred_bytes(bound));
 }
 
 static void bind_forecast(PhasePlan *bound) {
@@ -208,13 +227,11 @@ static void bind_forecast(PhasePlan *bound) {
                 bound->planned_write_bytes = written_share(bound, bound->limit_bytes);
 }
 
-static int bind_phase(Binding *binding, unsigned index, uint64_t random_seed, Error *error) {
+static int bind_io(Binding *binding, unsigned index, uint64_t random_seed, Error *error) {
         const JobPhase *phase = binding->phase;
         PhasePlan *bound = binding->bound;
         int r;
 
-        bound->index = index;
-        bound->action = phase->action;
         bound->rw = phase->rw;
         bound->read_percent = phase->read_percent;
         bound->iodepth = phase->iodepth;
@@ -228,46 +245,119 @@ static int bind_phase(Binding *binding, unsigned index, uint64_t random_seed, Er
                 r = bind_offset(binding, error);
         if (r >= 0)
                 r = bind_region(binding, error);
+        if (r >= 0)
+                bind_limits(binding);
+        return r;
+}
+
+static void bind_idle(Binding *binding) {
+        PhasePlan *bound = binding->bound;
+
+        bound->rw = RW_READ;
+        bound->read_percent = 100;
+        bound->limit_bytes = UINT64_MAX;
+        bound->runtime_ns = binding->phase->runtime_ns;
+}
+
+/* Adds a phase to the plan, which has room for it: phase, as number `index` of the job. */
+static int bind_phase(Plan *plan, const Job *job, const JobPhase *phase, unsigned index, const PlanTarget *target,
+                      uint64_t random_seed, Error *error) {
+        Binding binding = {
+                .file = job->file,
+                .phase = phase,
+                .target = target,
+                .plan = plan,
+                .bound = &plan->phases[plan->n_phases],
+        };
+        int r = 0;
+
+        binding.bound->index = index;
+        binding.bound->action = phase->action;
+        if (phase->action == PHASE_ACTION_IDLE)
+                bind_idle(&binding);
+        else
+                r = bind_io(&binding, (unsigned) plan->n_phases, random_seed, error);
         if (r < 0)
                 return r;
 
-        bind_limits(binding);
-        bind_forecast(bound);
+        bind_forecast(binding.bound);
+        plan->n_phases++;
         return 0;
 }
 
-static Plan *plan_allocate(size_t n_phases) {
-        _cleanup_plan_ Plan *plan = calloc(1, sizeof(*plan));
+static int note_left_out(Plan *plan, const JobPhase *phase, uint64_t block, const PlanTarget *target, Error *error) {
+        int r = notices_add(&plan->notices, &plan->n_notices,
+                            "phase '%s': bs=%" PRIu64 " is left out: the target's logical blocks have %" PRIu32
+                            " bytes",
+                            phase->name, block, target->logical_block_bytes);
 
+        return r < 0 ? error_set(error, ERROR_FAILED, ENOMEM, "out of memory") : 0;
+}
+
+/* The cells, block size by block size, each as a phase that lasts as long as its step. */
+static int bind_matrix(Plan *plan, const Job *job, unsigned index, const PlanTarget *target, uint64_t random_seed,
+                       Error *error) {
+        const JobPhase *phase = &job->phases[index];
+        JobPhase cell = *phase;
+        int r = 0;
+
+        cell.runtime_ns = phase->step_ns;
+        cell.time_based = true;
+        cell.steady_hold_ns = cell.capacity_loops = 0;
+        for (size_t i = 0; r >= 0 && i < phase->matrix_block_bytes.n; i++) {
+                uint64_t block = phase->matrix_block_bytes.values[i];
+
+                if (block < target->logical_block_bytes) {
+                        r = note_left_out(plan, phase, block, target, error);
+                        continue;
+                }
+                for (Direction d = 0; d < N_DIRECTIONS; d++)
+                        cell.block_bytes[d] = block;
+                for (size_t k = 0; r >= 0 && k < phase->matrix_depths.n; k++) {
+                        cell.iodepth = (uint32_t) phase->matrix_depths.values[k];
+                        r = bind_phase(plan, job, &cell, index, target, random_seed, error);
+                }
+        }
+        return r;
+}
+
+/* With room for all phases that the job can have. */
+static Plan *plan_allocate(const Job *job) {
+        _cleanup_plan_ Plan *plan = calloc(1, sizeof(*plan));
+        size_t n_max = 0;
+
+        for (size_t i = 0; i < job->n_phases; i++) {
+                const JobPhase *phase = &job->phases[i];
+                bool is_matrix = phase->action == PHASE_ACTION_MATRIX;
+
+                n_max += is_matrix ? phase->matrix_block_bytes.n * phase->matrix_depths.n : 1;
+        }
         if (!plan)
                 return NULL;
-        plan->phases = calloc(n_phases, sizeof(*plan->phases));
-        if (!plan->phases)
-                return NULL;
-        plan->n_phases = n_phases;
-        return TAKE_PTR(plan);
+        plan->phases = calloc(n_max, sizeof(*plan->phases));
+        return plan->phases ? TAKE_PTR(plan) : NULL;
 }
 
 int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t random_seed, Error *error) {
-        _cleanup_plan_ Plan *plan = plan_allocate(job->n_phases);
+        _cleanup_plan_ Plan *plan = plan_allocate(job);
+        int r = 0;
 
         if (!plan)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
         plan->stop_errors_max = job->stop_errors_max;
 
-        for (size_t i = 0; i < job->n_phases; i++) {
-                Binding binding = {
-                        .file = job->file,
-                        .phase = &job->phases[i],
-                        .target = target,
-                        .plan = plan,
-                        .bound = &plan->phases[i],
-                };
-                int r = bind_phase(&binding, (unsigned) i, random_seed, error);
-
-                if (r < 0)
-                        return r;
-        }
+        for (unsigned i = 0; r >= 0 && i < job->n_phases; i++)
+                if (job->phases[i].action == PHASE_ACTION_MATRIX)
+                        r = bind_matrix(plan, job, i, target, random_seed, error);
+                else
+                        r = bind_phase(plan, job, &job->phases[i], i, target, random_seed, error);
+        if (r < 0)
+                return r;
+        if (plan->n_phases == 0)
+                return error_set(error, ERROR_USAGE, ERANGE,
+                                 "%s: no block size of the job reaches the target's logical blocks of %" PRIu32
+                                 " bytes",
+                                 job->file, target->logical_block_bytes);
 
         *ret = TAKE_PTR(plan);
         return 0;

@@ -10,22 +10,28 @@
 #include "spec/job.h"
 
 typedef struct PhasePlan {
-        unsigned index; /* in Job.phases, from 0 */
+        unsigned index; /* in Job.phases, from 0; of each cell of a matrix that of its phase */
         PhaseAction action;
         RwMode rw;
         uint32_t read_percent;
-        uint64_t block_bytes[N_DIRECTIONS];
-        uint32_t iodepth; /* per stream */
+        uint64_t block_bytes[N_DIRECTIONS]; /* the smallest of a split */
+        BlockSplit split[N_DIRECTIONS];
+        uint32_t iodepth; /* per stream; 0 of an idle phase, which has no I/O: no blocks, no region, no streams */
         uint32_t numjobs; /* streams */
 
-        /* Each stream's I/O of direction d lies in [region_offset, region_offset + n_blocks[d] * block_bytes[d]). */
+        /*
+         * The first stream's I/O of direction d lies in [region_offset, region_offset + n_blocks[d] * block_bytes[d]),
+         * if it has one size, and else in the whole region; that of each other stream stream_step_bytes further on.
+         */
         uint64_t region_offset; /* bytes, a multiple of the logical block */
+        uint64_t stream_step_bytes; /* 0: all have the same region */
         uint64_t region_bytes;  /* a multiple of the smallest block used, at least one block of each direction used */
         uint64_t n_blocks[N_DIRECTIONS]; /* whole blocks in the region; the tail is lost */
 
         /* The phase ends at the first of these; the last I/O may go beyond limit_bytes by less than a block. */
         uint64_t limit_bytes; /* read and written by all streams and loops together; UINT64_MAX: none */
         uint64_t runtime_ns;  /* 0: none */
+        uint64_t steady_hold_ns; /* a steady state has held that long; 0: does not matter */
 
         bool ends_on_error[N_DIRECTIONS]; /* with the first I/O of it that fails, as a failure of the run */
 
@@ -40,7 +46,7 @@ typedef struct PhasePlan {
 } PhasePlan;
 
 typedef struct Plan {
-        size_t n_phases;
+        size_t n_phases; /* at least 1; cells of a matrix are phases of their own */
         PhasePlan *phases;
         uint64_t stop_errors_max; /* more I/Os of the run that fail end it; UINT64_MAX: however many */
         size_t n_notices;
@@ -56,7 +62,8 @@ typedef struct PlanTarget {
  * Binds job to target. random_seed stands in for the seed where randrepeat=0 asks for
  * another one in every run. ERROR_USAGE (-EINVAL, -ERANGE) if the job does not fit:
  * a block below the logical block or no multiple of it, an offset beyond the end or within a logical
- * block, a region smaller than a block. A size beyond the end is cut there with a notice, as in fio.
+ * block, a region smaller than a block. A size beyond the end is cut there with a notice, as in fio. Of a matrix the
+ * cells with blocks below the logical block are left out with a notice; the rest of it must fit.
  */
 int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t random_seed, Error *error);
 

@@ -32,6 +32,10 @@ static void check_job(const Job *job) {
 }
 
 static void check_bound(const PhasePlan *phase, const PlanTarget *target) {
+        if (phase->action == PHASE_ACTION_IDLE) {
+                fuzz_require(phase->iodepth == 0 && phase->runtime_ns > 0);
+                return;
+        }
         fuzz_require(phase->region_offset < target->size_bytes);
         fuzz_require(phase->region_offset % target->logical_block_bytes == 0);
         fuzz_require(phase->region_bytes <= target->size_bytes - phase->region_offset);
@@ -54,7 +58,7 @@ static void check_plan(const Job *job, const PlanTarget *target) {
                 fuzz_require(error.kind == ERROR_USAGE && error.message);
                 return;
         }
-        fuzz_require(plan->n_phases == job->n_phases);
+        fuzz_require(plan->n_phases >= 1 && plan->n_phases <= JOB_N_PHASES_MAX);
         for (size_t i = 0; i < plan->n_phases; i++)
                 check_bound(&plan->phases[i], target);
 }
