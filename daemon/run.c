@@ -8,6 +8,7 @@
 
 #include "log.h"
 #include "run-internal.h"
+#include "util/macro.h"
 #include "util/time.h"
 
 /* --- beginning and end --- */
