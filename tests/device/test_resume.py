@@ -1,0 +1,310 @@
+# SPDX-License-Identifier: MIT
+"""A run that was interrupted goes on by itself, on its own drive or not at all. One outage of the service serves many
+tests: each looks at a drive to which something else was done meanwhile."""
+
+import contextlib
+import os
+import signal
+import sqlite3
+import subprocess
+
+import needs
+import pytest
+from harness import MIB, LoopDevice, Plateaud, content_hash, end_runs, is_gone, scratch_path, wait_for
+
+# What its tests share is made once, in one process.
+pytestmark = pytest.mark.xdist_group("resume")
+
+JUMP = 1 << 26  # of a random order over what may have been submitted unseen
+SIZE = 64 * MIB
+RANDOM = "[p]\nrw=randwrite\nbs=4k\niodepth=4\ntime_based\nruntime=600\n"
+SEQUENTIAL = "[s]\nrw=write\nbs=64k\niodepth=4\nloops=100000\n"
+PHASES = "[first]\nrw=write\nbs=64k\nsize=8m\n[second]\nrw=randwrite\nbs=4k\ntime_based\nruntime=600\n"
+
+
+def query(service, sql, *parameters):
+    database = sqlite3.connect(service.db)
+    try:
+        return database.execute(sql, parameters).fetchall()
+    finally:
+        database.close()
+
+
+def position(service, run, phase=0):
+    columns = "first_index, low_index, next_index, next_write, issued_bytes"
+    (row,) = query(service, f"SELECT {columns} FROM phases WHERE run = ? AND phase = ?", run, phase)
+    return dict(zip(columns.split(", "), row))
+
+
+def details(shown, kind):
+    return [event["detail"] for event in shown["events"] if event["kind"] == kind]
+
+
+def kill_service(service):
+    """As after a crash of the machine, but for what the drives lose: nobody is left who could still write."""
+    for worker in service.kill9():
+        wait_for(lambda pid=worker: is_gone(pid), 10, "the worker's end")
+
+
+def check_goes_on(service, run, before):
+    """Without a gap, and no second counted twice."""
+    service.wait_state(run, "running")
+    samples = service.wait_samples(run, len(before) + 2)
+    assert [sample["seq"] for sample in samples] == list(range(len(samples)))
+    elapsed = [sample["elapsed_s"] for sample in samples]
+    assert elapsed == sorted(set(elapsed))
+    assert samples[-1]["elapsed_s"] == pytest.approx(sum(s["duration_ns"] for s in samples) / 1e9, abs=1e-6)
+    return samples
+
+
+# --- one outage, many drives ---------------------------------------------------------------------
+
+
+class Drive:
+    """A scratch drive with a run on it, and what the outage did to it."""
+
+    def __init__(self, service, job, stack):
+        self.service = service
+        self.device = stack.enter_context(LoopDevice(SIZE))
+        (self.run,) = service.start_run(job, self.device)
+        self.hash = None
+
+    def note(self):
+        """What it holds must not change from here on."""
+        subprocess.run(["blockdev", "--flushbufs", self.device.path], check=False)
+        self.hash = content_hash(self.device.file)
+
+    @property
+    def shown(self):
+        return self.service.row(self.run)
+
+    def is_untouched(self):
+        return content_hash(self.device.file) == self.hash
+
+
+def make_file_system(drive):
+    subprocess.run(["mkfs.ext4", "-q", "-F", drive.device.path], check=True, capture_output=True)
+
+
+def overwrite(drive):
+    """As a program that has taken the drive for its own raw data: no signature tells of it."""
+    with open(drive.device.path, "r+b") as f:
+        f.write(os.urandom(SIZE // 4))
+        os.fsync(f.fileno())
+
+
+def replace(drive):
+    """Another disk comes under the same name."""
+    other = scratch_path("other") / "disk"
+    with open(other, "xb") as f:
+        f.truncate(SIZE)
+    subprocess.run(["losetup", "--detach", drive.device.path], check=True)
+    wait_for(lambda: not os.path.exists(f"/sys/block/{drive.device.name}/loop"), 5, "the disk's end")
+    subprocess.run(["losetup", drive.device.path, other], check=True)
+    drive.other = other
+    drive.other_hash = content_hash(other)
+
+
+@pytest.fixture(scope="module")
+def outage():
+    needs.need_service()
+    needs.need_loop()
+    with contextlib.ExitStack() as stack:
+        service = stack.enter_context(Plateaud())
+        stack.callback(end_runs)
+        jobs = {"same": RANDOM, "sequential": SEQUENTIAL, "phases": PHASES, "paused": RANDOM, "formatted": RANDOM,
+                "overwritten": RANDOM, "replaced": RANDOM, "opened": RANDOM, "given-up": RANDOM, "taken": RANDOM}
+        drives = {name: Drive(service, job, stack) for name, job in jobs.items()}
+        for drive in drives.values():
+            service.wait_samples(drive.run, 2)
+        service.cli("pause", drives["paused"].run)
+        service.wait_state(drives["paused"].run, "paused")
+        kill_service(service)
+
+        for drive in drives.values():
+            drive.before = service.samples(drive.run)
+            drive.position = position(service, drive.run, len(drive.shown["phases"]) - 1)
+        make_file_system(drives["formatted"])
+        overwrite(drives["overwritten"])
+        replace(drives["replaced"])
+        stack.callback(subprocess.run, ["losetup", "--detach", drives["replaced"].device.path])
+        # Another run has come and gone, and its own service knows nothing of this one.
+        other = stack.enter_context(Plateaud())
+        other.run_job("[o]\nrw=write\nbs=1m\n", drives["taken"].device)
+        for name in ("opened", "given-up"):
+            drives[name].holder = os.open(drives[name].device.path, os.O_RDONLY)
+        for drive in drives.values():
+            drive.note()
+
+        service.start()
+        drives["service"] = service
+        yield drives
+        for name in ("opened", "given-up"):
+            with contextlib.suppress(OSError):
+                os.close(drives[name].holder)
+
+
+def test_same_drive_goes_on(outage):
+    drive = outage["same"]
+    check_goes_on(drive.service, drive.run, drive.before)
+    (resumed,) = details(drive.shown, "resumed")
+    assert f"on {drive.device.path}: 256 of its blocks read back" == resumed
+
+
+def test_outage_is_an_event_with_its_length(outage):
+    drive = outage["same"]
+    drive.service.wait_state(drive.run, "running")
+    down, over = details(drive.shown, "outage")
+    assert "the service went down" in down
+    assert over.startswith("it is over: ") and " by the wall clock" in over and " by the clock of this boot" in over
+
+
+def test_random_order_jumps_over_what_may_have_been_submitted(outage):
+    drive = outage["same"]
+    drive.service.wait_samples(drive.run, len(drive.before) + 1)
+    now = position(drive.service, drive.run)
+    assert now["first_index"] == drive.position["next_index"] + JUMP
+    assert now["next_write"] >= drive.position["next_write"] + JUMP
+
+
+def test_sequential_order_leaves_nothing_out(outage):
+    drive = outage["sequential"]
+    check_goes_on(drive.service, drive.run, drive.before)
+    now = position(drive.service, drive.run)
+    assert now["first_index"] == 0
+    assert now["issued_bytes"] == now["next_index"] * 64 * 1024
+    assert now["next_write"] >= drive.position["next_write"] + JUMP
+
+
+def test_goes_on_in_the_phase_in_which_it_was(outage):
+    drive = outage["phases"]
+    samples = check_goes_on(drive.service, drive.run, drive.before)
+    assert {sample["phase"] for sample in samples[len(drive.before) :]} == {1}
+    shown = drive.shown
+    assert [phase["state"] for phase in shown["phases"]] == ["done", "running"]
+    assert shown["phases"][1]["elapsed_s"] > sum(s["duration_ns"] for s in drive.before if s["phase"] == 1) / 1e9
+    assert "1 'second' goes on" in details(shown, "phase")
+
+
+def test_paused_run_is_paused_again(outage):
+    drive = outage["paused"]
+    shown = drive.service.wait_state(drive.run, "paused")
+    assert len(details(shown, "resumed")) == 1
+    assert drive.is_untouched()
+    drive.service.cli("resume", drive.run)
+    check_goes_on(drive.service, drive.run, drive.before)
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    (
+        ("formatted", "was put to another use: it holds a file system (ext4"),
+        ("overwritten", "does not carry what the run has written"),
+        ("taken", "by another run of plateau"),
+        ("replaced", "is gone: expected disk sequence number"),
+    ),
+)
+def test_other_contents_are_refused_and_left_alone(outage, name, why):
+    drive = outage[name]
+    shown = drive.service.wait_state(drive.run, "refused")
+    (refused,) = details(shown, "refused")
+    assert drive.device.path in refused and why in refused
+    assert drive.is_untouched()
+    assert len(drive.service.samples(drive.run)) == len(drive.before)
+
+
+def test_other_disk_under_the_same_name_is_left_alone(outage):
+    drive = outage["replaced"]
+    drive.service.wait_state(drive.run, "refused")
+    assert content_hash(drive.other) == drive.other_hash
+
+
+def test_drive_in_use_is_waited_for(outage):
+    drive = outage["opened"]
+    wait_for(lambda: len(details(drive.shown, "outage")) == 2, 20, "that it has to wait")
+    assert drive.shown["state"] == "interrupted"
+    waits = details(drive.shown, "outage")[1]
+    assert "is tried again" in waits and f"process {os.getpid()}" in waits
+    assert drive.is_untouched()
+    os.close(drive.holder)
+    check_goes_on(drive.service, drive.run, drive.before)
+
+
+def test_run_that_waits_can_be_stopped(outage):
+    drive = outage["given-up"]
+    wait_for(lambda: len(details(drive.shown, "outage")) == 2, 20, "that it has to wait")
+    drive.service.cli("stop", drive.run)
+    drive.service.wait_state(drive.run, "stopped")
+    os.close(drive.holder)
+    assert drive.is_untouched()
+
+
+# --- other ends ----------------------------------------------------------------------------------
+
+
+def test_killed_worker_is_replaced(own_service, loop):
+    (run,) = own_service.start_run(RANDOM, loop(SIZE))
+    before = own_service.wait_samples(run, 2)
+    os.kill(own_service.workers()[0], signal.SIGKILL)
+    wait_for(lambda: details(own_service.row(run), "resumed"), 20, "that it goes on")
+    check_goes_on(own_service, run, before)
+
+
+def test_stopped_service_goes_on_exactly_there(own_service, loop):
+    (run,) = own_service.start_run(RANDOM, loop(SIZE))
+    own_service.wait_samples(run, 2)
+    own_service.restart()
+    before = own_service.samples(run)
+    check_goes_on(own_service, run, before)
+    own_service.cli("stop", run)
+    own_service.wait_state(run, "stopped")
+    now = position(own_service, run)
+    assert now["first_index"] == 0
+    assert now["next_index"] == now["next_write"] == sum(s["write_ios"] for s in own_service.samples(run))
+
+
+def test_runs_as_long_as_planned(own_service, loop):
+    (run,) = own_service.start_run("[p]\nrw=randwrite\nbs=4k\nruntime=5\ntime_based\n", loop(SIZE))
+    own_service.wait_samples(run, 2)
+    kill_service(own_service)
+    own_service.start()
+    shown = own_service.wait_state(run, "done")
+    assert 5 <= shown["elapsed_s"] < 6  # it drains at the end
+
+
+def test_writes_as_much_as_planned(own_service, nbd):
+    """What came in the lost seconds is written again, nothing else."""
+    device = nbd(SIZE)
+    device.set_rate("64M")
+    (run,) = own_service.start_run("[s]\nrw=write\nbs=64k\niodepth=4\n", device)
+    own_service.wait_samples(run, 2)
+    own_service.stop()
+    device.set_rate("")
+    own_service.start()
+    shown = own_service.wait_state(run, "done")
+    assert shown["phases"][0]["bytes"] == SIZE
+
+
+def test_run_that_was_to_stop_stays_stopped(own_service, nbd):
+    device = nbd(SIZE)
+    (run,) = own_service.start_run(RANDOM, device)
+    own_service.wait_samples(run, 1)
+    device.hang()
+    own_service.cli("stop", run)
+    own_service.kill9()
+    device.unhang()
+    own_service.start()
+    assert own_service.row(run)["state"] == "stopped"
+    assert own_service.workers() == []
+
+
+def test_run_is_taken_up_at_once_when_asked(own_service, loop):
+    device = loop(SIZE)
+    (run,) = own_service.start_run(RANDOM, device)
+    before = own_service.wait_samples(run, 1)
+    kill_service(own_service)
+    with open(device.path, "rb"):
+        own_service.start()
+        wait_for(lambda: len(details(own_service.row(run), "outage")) == 2, 20, "that it has to wait")
+    own_service.cli("resume", run)
+    check_goes_on(own_service, run, before)
