@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analysis/criteria.h"
+#include "iops-test.h"
 #include "judge.h"
 #include "output.h"
 #include "phrase.h"
@@ -15,7 +16,9 @@
 
 typedef struct Analyzed {
         Judgement judgement;
-        SniaResult snia;
+        SniaResult snia; /* each minute of the phase is a round */
+        SniaResult iops_test;
+        bool is_iops_test;
         FioResult fio;
 } Analyzed;
 
@@ -133,18 +136,34 @@ static int add_window_json(json_object *snia, const char *key, const SniaWindow 
         return 0;
 }
 
-static int add_snia_json(json_object *document, const SniaResult *result) {
-        json_object *snia = json_object_new_object();
-
-        if (!snia)
-                return -ENOMEM;
-        json_add(document, "snia", snia);
-        json_add_double(snia, "round_s", SNIA_ROUND_S);
+static int add_rounds_json(json_object *snia, const SniaResult *result) {
         json_add_u64(snia, "n_rounds", result->n_rounds);
         json_add_u64(snia, "window_rounds", SNIA_N_WINDOW);
         json_add_bool(snia, "attained", result->first.first_round > 0);
         int r = add_window_json(snia, "first", &result->first);
         return r < 0 ? r : add_window_json(snia, "last", &result->last);
+}
+
+static int add_snia_json(json_object *document, const Analyzed *analyzed) {
+        json_object *snia = json_object_new_object(), *iops_test = NULL;
+
+        if (!snia)
+                return -ENOMEM;
+        json_add(document, "snia", snia);
+        json_add_double(snia, "round_s", SNIA_ROUND_S);
+        int r = add_rounds_json(snia, &analyzed->snia);
+        if (r < 0)
+                return r;
+
+        if (!analyzed->is_iops_test) {
+                json_add_null(snia, "iops_test");
+                return 0;
+        }
+        iops_test = json_object_new_object();
+        if (!iops_test)
+                return -ENOMEM;
+        json_add(snia, "iops_test", iops_test);
+        return add_rounds_json(iops_test, &analyzed->iops_test);
 }
 
 static int add_fio_json(json_object *document, const FioResult *result) {
@@ -178,7 +197,7 @@ static int analyze_json(Cli *cli, const Analyzed *analyzed) {
         if (r >= 0)
                 r = add_cycle_json(document, a);
         if (r >= 0)
-                r = add_snia_json(document, &analyzed->snia);
+                r = add_snia_json(document, analyzed);
         if (r >= 0)
                 r = add_fio_json(document, &analyzed->fio);
         return r < 0 ? r : output_json(cli, document, false);
@@ -229,17 +248,16 @@ static int print_regimes(const Judgement *j) {
         return r;
 }
 
-static void print_snia(const SniaResult *snia) {
+static void print_snia(const char *test, const char *rounds, const SniaResult *snia) {
         const SniaWindow *w = snia->first.first_round > 0 ? &snia->first : &snia->last;
 
         if (w->first_round == 0) {
-                printf("SNIA PTS: %u %s of one minute, five are needed\n", snia->n_rounds,
-                       snia->n_rounds == 1 ? "round" : "rounds");
+                printf("%s: five rounds in a row are needed, %u were made (%s)\n", test, snia->n_rounds, rounds);
                 return;
         }
-        printf("SNIA PTS: %s, rounds %u to %u of %u: average %s IOPS, data excursion %s of %s allowed, "
+        printf("%s: %s, rounds %u to %u of %u (%s): average %s IOPS, data excursion %s of %s allowed, "
                "slope excursion %s of %s allowed; fit line %.4g * round %+.6g\n",
-               w->steady ? "steady" : "not steady", w->first_round, w->last_round, snia->n_rounds,
+               test, w->steady ? "steady" : "not steady", w->first_round, w->last_round, snia->n_rounds, rounds,
                count(w->average).text, count(w->data_excursion).text, count(w->data_excursion_allowed).text,
                count(w->slope_excursion).text, count(w->slope_excursion_allowed).text, w->fit_slope, w->fit_intercept);
 }
@@ -267,7 +285,9 @@ static int analyze_text(const Analyzed *analyzed) {
         if (r < 0)
                 return r;
         puts("\nWhat other tools call steady, which looks neither at the volume written nor at what comes later:");
-        print_snia(&analyzed->snia);
+        print_snia("SNIA PTS", "a minute each", &analyzed->snia);
+        if (analyzed->is_iops_test)
+                print_snia("SNIA PTS IOPS test", "the phases of 4 KiB random writes", &analyzed->iops_test);
         print_fio(&analyzed->fio);
         return 0;
 }
@@ -281,6 +301,10 @@ static int analyze_run(Cli *cli, const Arguments *arguments, Error *error) {
                 r = judge_run(&analyzed.judgement, store, arguments, arguments->words[0], error);
         if (r >= 0)
                 r = snia_judge(&analyzed.judgement.series, &analyzed.snia);
+        if (r >= 0)
+                r = iops_test_judge(&analyzed.judgement, store, &analyzed.iops_test, error);
+        if (r >= 0)
+                analyzed.is_iops_test = r > 0;
         if (r >= 0)
                 r = fio_judge(&analyzed.judgement.series, &FIO_CRITERION_DEFAULT, &analyzed.fio);
         if (r >= 0)

@@ -86,7 +86,7 @@ static int on_sample(const Sample *sample, const StoreLatency *latency, void *us
         return 0;
 }
 
-static bool event_cuts(EventKind kind) {
+bool judge_event_cuts(EventKind kind) {
         return kind == EVENT_PAUSED || kind == EVENT_RESUMED || kind == EVENT_OUTAGE;
 }
 
@@ -103,7 +103,7 @@ static int load_points(Judgement *j, Store *store, const StoreEvent *events, siz
         if (!cuts_ns)
                 return -ENOMEM;
         for (size_t i = 0; i < n_events; i++) {
-                if (event_cuts(events[i].kind))
+                if (judge_event_cuts(events[i].kind))
                         cuts_ns[loader.cuts.n++] = events[i].elapsed_ns;
                 if (events[i].kind == EVENT_READ_ONLY)
                         j->read_only = true;

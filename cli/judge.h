@@ -27,6 +27,9 @@ typedef struct Judgement {
  */
 int judge_run(Judgement *ret, Store *store, const Arguments *arguments, const char *which, Error *error);
 
+/* Whether the run did not run then: what lies at such an event is not the drive's doing. */
+bool judge_event_cuts(EventKind kind);
+
 void judgement_clear(Judgement *judgement);
 #define _cleanup_judgement_ _cleanup_(judgement_clear)
 

@@ -145,6 +145,52 @@ def test_analyze_what_snia_and_fio_say(drives):
     assert fio["mean_iops"] == about((60 * 15800 + 1740 * 8000) / 1800)
 
 
+@pytest.fixture
+def passes(database, script):
+    """Eight phases of a minute, as many passes of the IOPS test: run 2 pauses in the sixth, run 3 before the seventh."""
+    levels = (4000, 2500, 1050, 1000, 990, 1000, 980, 1000)
+    s = script()
+    for run in (1, 2, 3):
+        s.run(phases=[f"pass{i}" for i in range(len(levels))]).state("running")
+        for i, level in enumerate(levels):
+            if (run, i) == (3, 6):
+                s.event("paused")
+            s.phase(i, "running").samples(30, phase=i, writes=level)
+            if (run, i) == (2, 5):
+                s.event("paused").event("resumed")
+            s.samples(30, phase=i, writes=level).phase(i, "done")
+        s.state("done")
+    return database.write(s)
+
+
+def test_passes_are_the_rounds_of_the_iops_test(passes):
+    test = passes.json("analyze", 1)["snia"]["iops_test"]
+    assert test["n_rounds"] == 8 and test["window_rounds"] == 5 and test["attained"]
+    w = test["first"]
+    assert (w["first_round"], w["last_round"], w["from_s"], w["to_s"]) == (3, 7, 120, 420) and w["steady"]
+    assert w["average_iops"] == 1004 and w["data_excursion_iops"] == 70
+    assert w["data_excursion_allowed_iops"] == pytest.approx(200.8)
+    assert w["slope_excursion_iops"] == pytest.approx(56) and w["slope_excursion_allowed_iops"] == pytest.approx(100.4)
+    assert w["fit_slope_iops_per_round"] == pytest.approx(-14) and w["fit_intercept_iops"] == pytest.approx(1074)
+    assert (test["last"]["first_round"], test["last"]["last_round"]) == (4, 8)
+    line = next(line for line in passes("analyze", 1).out.splitlines() if line.startswith("SNIA PTS IOPS test"))
+    assert "steady, rounds 3 to 7 of 8" in line and "average 1.00k IOPS, data excursion 70 of 201 allowed" in line
+    assert "slope excursion 56 of 100 allowed; fit line -14 * round +1074" in line
+
+
+def test_no_window_goes_across_a_pause_of_the_iops_test(passes):
+    interrupted = passes.json("analyze", 2)["snia"]["iops_test"]
+    assert interrupted["n_rounds"] == 7 and not interrupted["attained"]
+    assert interrupted["last"]["last_round"] == 5 and not interrupted["last"]["steady"]
+    between = passes.json("analyze", 3)["snia"]["iops_test"]
+    assert between["n_rounds"] == 8 and not between["attained"] and between["last"]["last_round"] == 6
+
+
+def test_one_phase_is_no_iops_test(drives):
+    assert drives.json("analyze", 1)["snia"]["iops_test"] is None
+    assert "IOPS test" not in drives("analyze", 1).out
+
+
 def test_analyze_as_text(drives):
     text = drives("analyze", "1").out
     title, *_ = text.splitlines()
