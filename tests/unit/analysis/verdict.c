@@ -5,6 +5,7 @@
 
 #include "analysis/verdict.h"
 #include "unit.h"
+#include "util/macro.h"
 
 /* A drive at `level` now, `burst` at its best, in a run that is done. */
 static Analysis state(SteadyState steady, double burst, double level, int trend) {
@@ -171,6 +172,46 @@ START_TEST(latency_and_temperature_pass_in_a_steady_state_only) {
         ck_assert_int_eq(only(&in).result, VERDICT_PASS);
         in.temperature_max_c = 71;
         ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+}
+END_TEST
+
+START_TEST(latency_and_temperature_wait_for_the_end) {
+        Analysis known = state(STEADY_STEADY, 10000, 9000, 0);
+        Expectations e = expect(EXPECT_LATENCY_P999_MAX, 5e6);
+        VerdictInput in = input(&known, &e);
+
+        in.state = RUN_RUNNING;
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+        ck_assert_ptr_nonnull(strstr(only(&in).text, "has not ended"));
+        in.latency_p999_ns = 6e6; /* more and quicker I/Os can still bring it down */
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+        in.state = RUN_STOPPED;
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+
+        e = expect(EXPECT_TEMPERATURE_MAX, 70);
+        in.state = RUN_PAUSED;
+        in.temperature_max_c = 70;
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+        in.temperature_max_c = 71; /* nothing takes that back */
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+}
+END_TEST
+
+/* Each criterion, missed by far, in a run that was over before a state could be known. */
+START_TEST(what_is_missed_already_fails_a_short_run) {
+        static const struct { Expectation which; double value; } missed[] = {
+                { EXPECT_CLAIMED_IOPS, 60000 }, { EXPECT_CLAIMED_BANDWIDTH, 60000 * 4096.0 },
+                { EXPECT_STEADY_IOPS_MIN, 60000 }, { EXPECT_FLOOR_RATIO_MIN, 0.5 }, { EXPECT_ERRORS_MAX, 0 },
+                { EXPECT_LATENCY_P999_MAX, 1e6 }, { EXPECT_TEMPERATURE_MAX, 70 },
+        };
+        Analysis a = state(STEADY_TOO_SHORT, 10000, 2000, 0);
+        for (size_t i = 0; i < ELEMENTSOF(missed); i++) {
+                Expectations e = expect(missed[i].which, missed[i].value);
+                VerdictInput in = input(&a, &e);
+                in.errors = missed[i].which == EXPECT_ERRORS_MAX;
+                in.temperature_max_c = 80;
+                ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+        }
 }
 END_TEST
 
@@ -366,6 +407,8 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, nothing_measured_is_inconclusive);
         tcase_add_test(tc, errors_count_at_any_time_but_none_count_at_the_end);
         tcase_add_test(tc, latency_and_temperature_pass_in_a_steady_state_only);
+        tcase_add_test(tc, latency_and_temperature_wait_for_the_end);
+        tcase_add_test(tc, what_is_missed_already_fails_a_short_run);
         tcase_add_test(tc, the_worst_criterion_decides);
         tcase_add_test(tc, without_expectations_a_fifth_must_be_kept_without_errors);
         tcase_add_test(tc, a_drive_that_is_gone_fails_whatever_was_expected);
