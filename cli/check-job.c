@@ -59,18 +59,37 @@ static uint64_t block_bytes(const PhasePlan *phase) {
         return phase->block_bytes[rw_mode_writes(phase->rw) ? DIRECTION_WRITE : DIRECTION_READ];
 }
 
-#define BLOCKS_MAX (2 * TEXT_SIZE_MAX + 8)
+static uint64_t largest_bytes(const PhasePlan *phase, Direction d) {
+        return block_largest(&phase->split[d], phase->block_bytes[d]);
+}
 
-/* "4 KiB", or both where reads and writes differ: "4 KiB r, 8 KiB w". */
+#define SIZES_MAX (2 * TEXT_SIZE_MAX + 4)
+#define BLOCKS_MAX (2 * SIZES_MAX + 8)
+
+/* "4 KiB", or from the smallest to the largest: "4 KiB - 64 KiB". */
+static const char *format_sizes(const PhasePlan *phase, Direction d, char buf[static SIZES_MAX]) {
+        uint64_t largest = largest_bytes(phase, d);
+        char low[TEXT_SIZE_MAX], high[TEXT_SIZE_MAX];
+
+        text_format_size(phase->block_bytes[d], low);
+        if (largest == phase->block_bytes[d])
+                snprintf(buf, SIZES_MAX, "%s", low);
+        else
+                snprintf(buf, SIZES_MAX, "%s - %s", low, text_format_size(largest, high));
+        return buf;
+}
+
+/* Both where reads and writes differ: "4 KiB r, 8 KiB w". */
 static const char *format_blocks(const PhasePlan *phase, char buf[static BLOCKS_MAX]) {
-        uint64_t read_bytes = phase->block_bytes[DIRECTION_READ], write_bytes = phase->block_bytes[DIRECTION_WRITE];
-        char read[TEXT_SIZE_MAX], write[TEXT_SIZE_MAX];
         bool mixed = phase->read_percent > 0 && phase->read_percent < 100;
+        char read[SIZES_MAX], write[SIZES_MAX];
 
-        if (!mixed || read_bytes == write_bytes)
-                return text_format_size(block_bytes(phase), buf);
-        snprintf(buf, BLOCKS_MAX, "%s r, %s w", text_format_size(read_bytes, read),
-                 text_format_size(write_bytes, write));
+        format_sizes(phase, DIRECTION_READ, read);
+        format_sizes(phase, DIRECTION_WRITE, write);
+        if (mixed && strcmp(read, write) != 0)
+                snprintf(buf, BLOCKS_MAX, "%s r, %s w", read, write);
+        else
+                snprintf(buf, BLOCKS_MAX, "%s", rw_mode_writes(phase->rw) ? write : read);
         return buf;
 }
 
@@ -91,6 +110,8 @@ static json_object *phase_json(const Job *job, size_t index, const PhasePlan *ph
         }
         json_add_u64(o, "read_bs", phase->block_bytes[DIRECTION_READ]);
         json_add_u64(o, "write_bs", phase->block_bytes[DIRECTION_WRITE]);
+        json_add_u64(o, "read_bs_max", largest_bytes(phase, DIRECTION_READ));
+        json_add_u64(o, "write_bs_max", largest_bytes(phase, DIRECTION_WRITE));
         json_add_u64(o, "iodepth", phase->iodepth);
         json_add_u64(o, "numjobs", phase->numjobs);
         json_add_u64(o, "read_percent", phase->read_percent);
@@ -159,18 +180,55 @@ static int check_json(Cli *cli, const Job *job, const Plan *plan, bool has_size)
         return output_json(cli, document, false);
 }
 
-static int add_row(Table *table, const Job *job, const PhasePlan *phase) {
-        char index[16], bs[BLOCKS_MAX], depth[16], numjobs[16], time[TIME_SPAN_MAX], volume[TEXT_SIZE_MAX];
+/* "8", or "1-512" of the cells of a matrix. */
+#define SPAN_MAX 48
+static const char *format_span(uint64_t first, uint64_t last, char buf[static SPAN_MAX]) {
+        if (first == last)
+                snprintf(buf, SPAN_MAX, "%" PRIu64, first);
+        else
+                snprintf(buf, SPAN_MAX, "%" PRIu64 "-%" PRIu64, first, last);
+        return buf;
+}
 
-        snprintf(index, sizeof(index), "%u", phase->index);
-        snprintf(depth, sizeof(depth), "%" PRIu32, phase->iodepth);
+static const char *format_cell_blocks(const PhasePlan *first, const PhasePlan *last, char buf[static BLOCKS_MAX]) {
+        char from[TEXT_SIZE_MAX], to[TEXT_SIZE_MAX];
+
+        if (block_bytes(first) == block_bytes(last))
+                return format_blocks(first, buf);
+        snprintf(buf, BLOCKS_MAX, "%s - %s", text_format_size(block_bytes(first), from),
+                 text_format_size(block_bytes(last), to));
+        return buf;
+}
+
+/* The n phases from number `index` of the plan, which are one section: more than one are the cells of a matrix. */
+static int add_row(Table *table, const Job *job, const Plan *plan, size_t index, size_t n) {
+        char numbers[SPAN_MAX], bs[BLOCKS_MAX], depth[SPAN_MAX], numjobs[16], time[TIME_SPAN_MAX];
+        char volume[TEXT_SIZE_MAX];
+        const PhasePlan *phase = &plan->phases[index], *last = phase + n - 1;
+        bool idle = phase->action == PHASE_ACTION_IDLE;
+        uint64_t planned_ns = 0;
+
+        for (const PhasePlan *p = phase; p <= last; p++)
+                if (__builtin_add_overflow(planned_ns, p->planned_ns, &planned_ns))
+                        planned_ns = UINT64_MAX;
         snprintf(numjobs, sizeof(numjobs), "%" PRIu32, phase->numjobs);
         const char *cells[] = {
-                index, job->phases[phase->index].name, rw_mode_name(phase->rw), format_blocks(phase, bs), depth,
-                numjobs, phase->has_planned_time ? time_format_span(phase->planned_ns, time) : NULL,
+                format_span(index, index + n - 1, numbers), job->phases[phase->index].name,
+                idle ? phase_action_name(phase->action) : rw_mode_name(phase->rw),
+                idle ? NULL : format_cell_blocks(phase, last, bs),
+                idle ? NULL : format_span(phase->iodepth, last->iodepth, depth), idle ? NULL : numjobs,
+                phase->has_planned_time ? time_format_span(planned_ns, time) : NULL,
                 phase->has_planned_bytes ? text_format_size(phase->planned_write_bytes, volume) : NULL,
         };
         return table_add_row(table, cells);
+}
+
+static size_t count_cells(const Plan *plan, size_t first) {
+        size_t n = 1;
+
+        while (first + n < plan->n_phases && plan->phases[first + n].index == plan->phases[first].index)
+                n++;
+        return n;
 }
 
 static int print_phases(const Job *job, const Plan *plan) {
@@ -182,8 +240,10 @@ static int print_phases(const Job *job, const Plan *plan) {
         _cleanup_(table_freep) Table *table = NULL;
 
         int r = table_new(&table, columns, ELEMENTSOF(columns));
-        for (size_t i = 0; r >= 0 && i < plan->n_phases; i++)
-                r = add_row(table, job, &plan->phases[i]);
+        for (size_t i = 0, n; r >= 0 && i < plan->n_phases; i += n) {
+                n = count_cells(plan, i);
+                r = add_row(table, job, plan, i, n);
+        }
         return r < 0 ? r : output_table(table);
 }
 
@@ -281,7 +341,7 @@ const Verb verb_check_job = {
         .name = "check-job",
         .summary = "validate a job file; what it does, how long, how much it writes",
         .words = "JOB [--size BYTES]",
-        .description = "Reads a job file (- is standard input) as 'start' would, and prints its phases, the time and "
+        .description = "Reads a job file or preset (- is standard input) as 'start' would, and prints its phases, the time and "
                        "the volume planned, and what is to be noted. Nothing is started.",
         .n_words_min = 1,
         .n_words_max = 1,

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include "job-file.h"
+#include "output.h"
+#include "preset.h"
 #include "util/macro.h"
 
 static int open_job(const char *path, Error *error) {
@@ -70,12 +72,35 @@ static int read_text(const char *path, char **ret, size_t *ret_length, Error *er
         return read_all(f, shown_name(path), ret, ret_length, error);
 }
 
+/* In place of the plain message, where a preset may have been meant. */
+static int no_such_job(const char *path, Error *error) {
+        const char *nearest = preset_nearest(path);
+
+        error_clear(error);
+        return error_set(error, ERROR_USAGE, ENOENT, "there is no job file %s, and no preset of that name; %s%s%s", path,
+                         nearest ? "did you mean the preset '" : "'plateau presets' lists them", nearest ?: "",
+                         nearest ? "'?" : "");
+}
+
+static int read_preset(const Preset *preset, char **ret, size_t *ret_length) {
+        if (access(preset->name, F_OK) == 0)
+                output_notice("note: %s is the preset; the file of that name is ./%s", preset->name, preset->name);
+        *ret = strdup(preset->text);
+        if (!*ret)
+                return -ENOMEM;
+        *ret_length = strlen(*ret);
+        return 0;
+}
+
 int job_file_read(Job **ret, const char *path, const char **ret_file_name, Error *error) {
+        const Preset *preset = preset_find(path);
         const char *name = shown_name(path);
         _cleanup_free_ char *text = NULL;
         size_t length = 0;
 
-        int r = read_text(path, &text, &length, error);
+        int r = preset ? read_preset(preset, &text, &length) : read_text(path, &text, &length, error);
+        if (r == -ENOENT && !strchr(path, '/'))
+                return no_such_job(path, error);
         if (r >= 0)
                 r = job_parse(ret, name, text, length, error);
         if (r >= 0 && ret_file_name)
