@@ -17,7 +17,7 @@ uint64_t buffers_stride(const PhasePlan *phase) {
         uint64_t stride = 0;
 
         for (unsigned d = 0; d < N_DIRECTIONS; d++)
-                stride = MAX(stride, phase->block_bytes[d]);
+                stride = MAX(stride, block_largest(&phase->split[d], phase->block_bytes[d]));
         return stride;
 }
 

@@ -5,42 +5,43 @@
  * output passes the usual batteries for counters as input, and the 128-bit product of hash_below()
  * reaches every block of any device without the bias of a remainder.
  *
- * The permutation is a balanced Feistel network over the next even power of two, walked until it lands
- * inside: a bijection of any number of blocks in constant memory, in fewer than four steps on average.
- *
  * Where an I/O's place depends on how many of its direction came before it, directions alternate as evenly as
  * the percentage allows (Bresenham), because only then is that number a function of the index.
  */
 
 #include "engine/pattern.h"
 
+#include <string.h>
+
 #include "util/hash.h"
 #include "util/macro.h"
 
-#define FEISTEL_ROUNDS 6
+static bool has_same_sizes(const PhasePlan *plan, Direction a, Direction b) {
+        return plan->block_bytes[a] == plan->block_bytes[b] &&
+               memcmp(&plan->split[a], &plan->split[b], sizeof(plan->split[a])) == 0;
+}
 
 void pattern_init(Pattern *ret, const PhasePlan *plan, unsigned slice) {
         uint64_t key = hash_mix64_2(plan->seed, slice);
+        bool told_apart = !rw_mode_is_random(plan->rw) || plan->stream_step_bytes > 0;
 
         *ret = (Pattern){
                 .block_key = hash_mix64_2(key, 0),
                 .direction_key = hash_mix64_2(key, 1),
+                .size_key = hash_mix64_2(key, 2),
                 .region_offset = plan->region_offset,
-                .n_streams = MAX(plan->numjobs, 1U),
+                .stream_step_bytes = plan->stream_step_bytes,
+                .n_streams = told_apart ? MAX(plan->numjobs, 1U) : 1,
                 .read_percent = plan->read_percent,
                 .rw = plan->rw,
                 .random_map = plan->random_map,
-                .shared_map = plan->block_bytes[DIRECTION_READ] == plan->block_bytes[DIRECTION_WRITE],
+                .shared_map = has_same_sizes(plan, DIRECTION_READ, DIRECTION_WRITE),
         };
 
-        for (unsigned d = 0; d < N_DIRECTIONS; d++) {
-                unsigned bits = 2;
-
+        for (Direction d = 0; d < N_DIRECTIONS; d++) {
                 ret->n_blocks[d] = plan->n_blocks[d];
-                ret->block_bytes[d] = plan->block_bytes[d];
-                while (bits < 64 && (plan->n_blocks[d] - 1) >> bits)
-                        bits += 2;
-                ret->feistel_bits[d] = bits / 2;
+                tiling_init(&ret->tiling[d], plan, d);
+                ret->order[d] = permutation_of(ret->tiling[d].n_tiles);
         }
 }
 
@@ -70,71 +71,65 @@ static Direction draw_direction(const Pattern *p, uint64_t index) {
                                                                                         DIRECTION_WRITE;
 }
 
-static uint64_t feistel(uint64_t x, unsigned half_bits, uint64_t key) {
-        uint64_t mask = (UINT64_C(1) << half_bits) - 1;
-        uint64_t left = x >> half_bits, right = x & mask;
+/* The tile at a place in the endless sequence of passes. */
+static Tile permuted_tile(const Pattern *p, Direction direction, uint64_t stream, uint64_t place) {
+        const Permutation *order = &p->order[direction];
+        uint64_t stream_key = p->block_key + stream * N_DIRECTIONS + (p->shared_map ? 0 : direction);
+        uint64_t key = hash_mix64_2(stream_key, place / order->n);
 
-        for (unsigned round = 0; round < FEISTEL_ROUNDS; round++) {
-                uint64_t mixed = left ^ (hash_mix64(key + (right << 3) + round) & mask);
-                left = right;
-                right = mixed;
+        return tiling_at(&p->tiling[direction], permutation_at(order, key, place % order->n));
+}
+
+static Tile drawn_tile(const Pattern *p, Direction direction, uint64_t index) {
+        uint64_t block = hash_below(hash_mix64(p->block_key ^ index), p->n_blocks[direction]);
+        const Tiling *tiling = &p->tiling[direction];
+        Tile tile = { .start = block * tiling->block_bytes };
+
+        tile.bytes = tiling_draw(tiling, tile.start, hash_mix64(p->size_key ^ index));
+        return tile;
+}
+
+PatternOp pattern_at(const Pattern *p, uint64_t index) {
+        uint64_t n = p->n_streams > 1 ? index / p->n_streams : index, stream = index - n * p->n_streams, place = n;
+        Direction direction;
+        Tile tile;
+
+        if (!rw_mode_is_random(p->rw)) {
+                direction = alternate(n, p->read_percent, &place);
+                tile = tiling_at(&p->tiling[direction], place % p->tiling[direction].n_tiles);
+        } else if (!p->random_map) {
+                direction = draw_direction(p, index);
+                tile = drawn_tile(p, direction, index);
+        } else {
+                direction = p->shared_map ? draw_direction(p, index) : alternate(n, p->read_percent, &place);
+                tile = permuted_tile(p, direction, stream, place);
         }
-        return left << half_bits | right;
-}
-
-/* The block at a place in the endless sequence of passes. */
-static uint64_t permuted_block(const Pattern *p, Direction direction, uint64_t place) {
-        uint64_t n = p->n_blocks[direction];
-        uint64_t key = hash_mix64_2(p->block_key + (p->shared_map ? 0 : direction), place / n);
-        uint64_t block = place % n;
-
-        do
-                block = feistel(block, p->feistel_bits[direction], key);
-        while (block >= n);
-        return block;
-}
-
-static PatternOp op_of(const Pattern *p, Direction direction, uint64_t block) {
         return (PatternOp){
-                .offset = p->region_offset + block * p->block_bytes[direction],
-                .length = (uint32_t) p->block_bytes[direction],
+                .offset = p->region_offset + stream * p->stream_step_bytes + tile.start,
+                .length = tile.bytes,
                 .direction = direction,
         };
 }
 
-PatternOp pattern_at(const Pattern *p, uint64_t index) {
-        Direction direction;
-        uint64_t place;
+/* Of the first n I/Os of a stream whose order never jumps; about, in a pass of a map of several sizes. */
+static uint64_t stream_bytes_before(const Pattern *p, uint64_t n) {
+        bool alike = rw_mode_is_random(p->rw) && p->shared_map;
+        uint64_t reads = alike ? 0 : reads_before(n, p->read_percent);
 
-        if (!rw_mode_is_random(p->rw)) {
-                direction = alternate(index / p->n_streams, p->read_percent, &place);
-                return op_of(p, direction, place % p->n_blocks[direction]);
-        }
-
-        if (!p->random_map) {
-                direction = draw_direction(p, index);
-                return op_of(p, direction, hash_below(hash_mix64(p->block_key ^ index), p->n_blocks[direction]));
-        }
-
-        if (p->shared_map) {
-                direction = draw_direction(p, index);
-                place = index;
-        } else
-                direction = alternate(index, p->read_percent, &place);
-        return op_of(p, direction, permuted_block(p, direction, place));
+        return tiling_bytes_before(&p->tiling[DIRECTION_READ], reads) +
+               tiling_bytes_before(&p->tiling[DIRECTION_WRITE], n - reads);
 }
 
-/* Only of orders that never jump: of all I/Os before this index. */
-static uint64_t bytes_before(const PhasePlan *plan, uint64_t index) {
-        uint64_t n_streams = rw_mode_is_random(plan->rw) ? 1 : MAX(plan->numjobs, 1U);
-        uint64_t n = index / n_streams, n_more = index % n_streams; /* a stream has done n, some of them one more */
-        uint64_t reads = n_streams * reads_before(n, plan->read_percent) +
-                         n_more * (reads_before(n + 1, plan->read_percent) - reads_before(n, plan->read_percent));
+/* Of all I/Os before this index: some streams have done one more than the others. */
+static uint64_t bytes_before(const Pattern *p, uint64_t index) {
+        uint64_t n = index / p->n_streams, n_ahead = index % p->n_streams;
 
-        return reads * plan->block_bytes[DIRECTION_READ] + (index - reads) * plan->block_bytes[DIRECTION_WRITE];
+        return (p->n_streams - n_ahead) * stream_bytes_before(p, n) + n_ahead * stream_bytes_before(p, n + 1);
 }
 
 void pattern_take_up(const PhasePlan *plan, bool drained, Position *position) {
+        Pattern pattern;
+
         if (drained)
                 return;
 
@@ -144,6 +139,7 @@ void pattern_take_up(const PhasePlan *plan, bool drained, Position *position) {
                 position->first_index = position->low_index = position->next_index;
         } else {
                 position->next_index = position->low_index;
-                position->issued_bytes = bytes_before(plan, position->low_index);
+                pattern_init(&pattern, plan, 0); /* sizes are alike in all slices */
+                position->issued_bytes = bytes_before(&pattern, position->low_index);
         }
 }

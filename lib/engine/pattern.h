@@ -6,18 +6,19 @@
  * slice and the index alone. Nothing is remembered, so a sequence can be taken up again at any
  * index, and verification can recompute what was written where without a map.
  *
- * Indices of one slice count all its streams' I/O together, in the order of submission.
+ * Indices of one slice count all its streams' I/O together, in the order of submission. Where streams are told apart
+ * (in sequential order, and where each has a region of its own) index i belongs to stream i % numjobs.
  *
- * - Random, uniform with replacement: every I/O draws its direction and its block anew.
- * - Random with random_map: a keyed permutation of the blocks, another one for every pass; no block comes
- *   again before all have come. Where reads and writes have one block size they share the permutation and
- *   each block is either read or written in a pass, as in fio; where they do not, each has its own.
- * - Sequential: index i belongs to stream i % numjobs, each stream starts at the region's first block and
- *   wraps; reads and writes each keep their own position.
+ * - Random, uniform with replacement: every I/O draws its direction, its place and its size anew.
+ * - Random with random_map: a keyed permutation of the tiles (engine/tiling.h), another one for every pass; none comes
+ *   again before all have come. Where reads and writes have the same sizes they share the permutation and
+ *   each tile is either read or written in a pass, as in fio; where they do not, each has its own.
+ * - Sequential: each stream starts at its region's first tile and wraps; reads and writes each keep their own position.
  */
 
+#include "engine/permutation.h"
+#include "engine/tiling.h"
 #include "sample/position.h"
-#include "spec/plan.h"
 
 typedef struct PatternOp {
         uint64_t offset; /* bytes */
@@ -28,12 +29,14 @@ typedef struct PatternOp {
 typedef struct Pattern {
         uint64_t block_key; /* of the draws, all from the seed and the slice */
         uint64_t direction_key;
-        uint64_t region_offset;
+        uint64_t size_key;
+        uint64_t region_offset; /* of the first stream */
+        uint64_t stream_step_bytes;
         uint64_t n_blocks[N_DIRECTIONS];
-        uint64_t block_bytes[N_DIRECTIONS];
-        uint32_t n_streams;
+        Tiling tiling[N_DIRECTIONS];
+        Permutation order[N_DIRECTIONS]; /* of the tiles */
+        uint32_t n_streams; /* that are told apart */
         uint32_t read_percent;
-        uint32_t feistel_bits[N_DIRECTIONS]; /* half width of the permutation's domain, for random_map */
         RwMode rw;
         bool random_map;
         bool shared_map; /* one permutation for both directions */

@@ -91,7 +91,7 @@ static int check_outstanding(const JobReader *reader, const JobPhase *phase, Err
 
         for (Direction d = 0; d < N_DIRECTIONS; d++)
                 if (rw_mode_uses(phase->rw, d))
-                        block_bytes = MAX(block_bytes, phase->block_bytes[d]);
+                        block_bytes = MAX(block_bytes, block_largest(&phase->split[d], phase->block_bytes[d]));
 
         if (outstanding > JOB_OUTSTANDING_MAX)
                 return error_set(error, ERROR_USAGE, ERANGE,
@@ -125,6 +125,13 @@ static uint64_t largest(const ValueList *list) {
         return max;
 }
 
+static bool has_split(const JobPhase *phase) {
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                if (phase->split[d].n > 0)
+                        return true;
+        return false;
+}
+
 static int finish_matrix(const JobReader *reader, PhaseDraft *draft, Error *error) {
         JobPhase *phase = &draft->phase;
 
@@ -133,6 +140,9 @@ static int finish_matrix(const JobReader *reader, PhaseDraft *draft, Error *erro
         if (r >= 0)
                 r = check_needed(reader, phase, draft->block_bytes.n > 0,
                                  "a matrix whose bs leaves a place empty: expected sizes separated by commas", error);
+        if (r >= 0)
+                r = check_needed(reader, phase, !has_split(phase),
+                                 "a matrix with bssplit: expected one size for each cell, as a list in bs", error);
         if (r < 0)
                 return r;
 
@@ -219,7 +229,9 @@ static int append_phase(Job *job, JobPhase *phase) {
 }
 
 static void set_default_places(JobPhase *phase, unsigned line) {
-        OptionPlace *const places[] = { &phase->bs_place, &phase->size_place, &phase->offset_place };
+        OptionPlace *const places[] = {
+                &phase->bs_place, &phase->split_place, &phase->size_place, &phase->offset_place,
+        };
 
         for (size_t i = 0; i < ELEMENTSOF(places); i++)
                 if (places[i]->line == 0)

@@ -5,6 +5,7 @@
 
 #include "spec/expression.h"
 #include "spec/option.h"
+#include "spec/option-load.h"
 #include "util/macro.h"
 #include "util/parse.h"
 
@@ -348,6 +349,9 @@ const JobOption job_options[] = {
           .text = "a block size up to 256m" NUMBER_TEXT ", or read,write sizes; of a matrix a list" },
         { "capacity_loops", .set = set_capacity_loops, .min = 1, .max = UINT32_MAX,
           .text = "a number from 1 to 4294967295" },
+        { "bssplit", .set = set_bssplit, .is_bytes = true, .place = FIELD(phase.split_place),
+          .text = "sizes up to 256m" NUMBER_TEXT ", multiples of the smallest, with percentages that make 100 at most, "
+                  "as in 4k/60:64k/40, or read,write lists" },
         { "continue_on_error", .set = set_continue_on_error, .text = "none, read, write, io, verify or all" },
         { "description", .set = set_description, .text = "a text" },
         { "direct", .set = set_one, .text = "1: plateau always goes past the page cache" },
@@ -435,7 +439,7 @@ const char *job_option_nearest(const char *name) {
 /* So that a user of fio learns that an option is missing here, and does not look for a typing error. */
 static const char *const fio_only[] = {
         "allow_file_create", "allow_mounted_write", "allrandrepeat", "atomic", "ba", "block_error_percentiles",
-        "blockalign", "bs_unaligned", "bsrange", "bssplit", "buffer_compress_chunk", "buffer_compress_percentage",
+        "blockalign", "bs_unaligned", "bsrange", "buffer_compress_chunk", "buffer_compress_percentage",
         "buffer_pattern", "buffered", "bwavgtime", "cgroup", "cgroup_nodelete", "cgroup_weight",
         "clat_percentiles", "clocksource", "cpumask", "cpus_allowed", "cpus_allowed_policy",
         "create_fsync", "create_on_open", "create_only", "create_serialize", "dedupe_global", "dedupe_mode",

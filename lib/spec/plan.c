@@ -49,25 +49,35 @@ static const char *iec_hint(const OptionPlace *place) {
         return place->iec_suffix ? "; as in fio, KiB, MiB, GiB are powers of 1000, and k, m, g of 1024" : "";
 }
 
+static int refuse_block(const Binding *binding, Direction d, Error *error) {
+        const JobPhase *phase = binding->phase;
+        bool is_split = phase->split[d].n > 0;
+        const OptionPlace *place = is_split ? &phase->split_place : &phase->bs_place;
+
+        return error_set(error, ERROR_USAGE, EINVAL,
+                         "%s:%u: phase '%s': %s=%" PRIu64 " on a target with logical blocks of %" PRIu32
+                         " bytes: expected a multiple of that%s",
+                         binding->file, place->line, phase->name, is_split ? "bssplit" : "bs",
+                         binding->bound->block_bytes[d], binding->target->logical_block_bytes, iec_hint(place));
+}
+
+/* The sizes of a split are multiples of its smallest one. */
 static int bind_blocks(Binding *binding, Error *error) {
         const JobPhase *phase = binding->phase;
         uint32_t logical = binding->target->logical_block_bytes;
 
         binding->block_min = UINT64_MAX;
         for (Direction d = 0; d < N_DIRECTIONS; d++) {
-                uint64_t block = phase->block_bytes[d];
+                uint64_t smallest = block_smallest(&phase->split[d], phase->block_bytes[d]);
 
-                binding->bound->block_bytes[d] = block;
+                binding->bound->block_bytes[d] = smallest;
+                binding->bound->split[d] = phase->split[d];
                 if (!rw_mode_uses(phase->rw, d))
                         continue;
-                if (block < logical || block % logical != 0)
-                        return error_set(error, ERROR_USAGE, EINVAL,
-                                         "%s:%u: phase '%s': bs=%" PRIu64 " on a target with logical blocks of %" PRIu32
-                                         " bytes: expected a multiple of that%s",
-                                         binding->file, phase->bs_place.line, phase->name, block, logical,
-                                         iec_hint(&phase->bs_place));
-                binding->block_min = MIN(binding->block_min, block);
-                binding->block_max = MAX(binding->block_max, block);
+                if (smallest < logical || smallest % logical != 0)
+                        return refuse_block(binding, d, error);
+                binding->block_min = MIN(binding->block_min, smallest);
+                binding->block_max = MAX(binding->block_max, block_largest(&phase->split[d], smallest));
         }
         return 0;
 }
@@ -170,17 +180,22 @@ static uint64_t stream_bytes(const JobPhase *phase, uint64_t region_bytes) {
         return MAX(io_bytes, looped);
 }
 
-/* Bytes that a read_percent of reads and the rest writes makes of one hundred I/Os. */
-static uint64_t hundred_bytes(const PhasePlan *bound) {
-        return bound->read_percent * bound->block_bytes[DIRECTION_READ] +
-               (100 - bound->read_percent) * bound->block_bytes[DIRECTION_WRITE];
+/* Bytes of the I/Os of one direction among ten thousand, by expectation where directions or sizes mix. */
+static uint64_t weight(const PhasePlan *bound, Direction d) {
+        uint64_t percent = d == DIRECTION_READ ? bound->read_percent : 100 - bound->read_percent;
+
+        return percent * block_hundred(&bound->split[d], bound->block_bytes[d]);
 }
 
-/* Read and written until so many bytes are written, where both mix by expectation. */
+static uint64_t weight_of_all(const PhasePlan *bound) {
+        return weight(bound, DIRECTION_READ) + weight(bound, DIRECTION_WRITE);
+}
+
+/* Read and written until so many bytes are written. */
 static uint64_t bytes_until_written(const PhasePlan *bound, uint64_t written) {
-        uint64_t write_weight = (100 - bound->read_percent) * bound->block_bytes[DIRECTION_WRITE];
+        uint64_t write_weight = weight(bound, DIRECTION_WRITE);
         unsigned __int128 total =
-                ((unsigned __int128) written * hundred_bytes(bound) + write_weight - 1) / write_weight;
+                ((unsigned __int128) written * weight_of_all(bound) + write_weight - 1) / write_weight;
         return total < UINT64_MAX ? (uint64_t) total : UINT64_MAX;
 }
 
@@ -211,11 +226,9 @@ static uint64_t phase_seed(const JobPhase *phase, unsigned index, uint64_t rando
         return hash_mix64_2(phase->random_repeat ? REPEATED_SEED : random_seed, index);
 }
 
-/* Of total bytes, those written: I/Os are shared by read_percent, and weigh what their blocks weigh. */
+/* Of total bytes, those written. */
 static uint64_t written_share(const PhasePlan *bound, uint64_t total) {
-        uint64_t write_weight = (100 - bound->read_percent) * bound->block_bytes[DIRECTION_WRITE];
-
-        return (uint64_t) ((unsigned __int128) total * write_weight / hundred_bytes(bound));
+        return (uint64_t) ((unsigned __int128) total * weight(bound, DIRECTION_WRITE) / weight_of_all(bound));
 }
 
 static void bind_forecast(PhasePlan *bound) {

@@ -338,8 +338,7 @@ END_TEST
 
 START_TEST(test_options_of_fio_that_are_missing_are_told_from_typing_errors) {
         static const char *const options[] = {
-                "verify=crc32c", "rate=1m", "rate_iops=5", "bssplit=4k/50", "number_ios=5", "ramp_time=5", "fsync=1",
-                "zero_buffers", "random_distribution=zipf", "thinktime=3", "steadystate=iops:5%",
+                "verify=crc32c", "bsrange=4k", "thinktime=3", "steadystate=iops:5%", "percentage_random=50", "end_fsync=1",
         };
 
         for (size_t i = 0; i < ELEMENTSOF(options); i++) {

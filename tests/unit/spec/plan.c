@@ -133,9 +133,28 @@ START_TEST(test_each_direction_has_its_blocks) {
 }
 END_TEST
 
+START_TEST(test_several_sizes) {
+        _cleanup_plan_ Plan *plan = bind_good("[a]\nrw=rw\nbs=64k\nbssplit=,8k/75:16k/25\nsize=1m\n[b]\nrw=randwrite\n"
+                                              "bssplit=4k/50:12k/50\nsize=50k\n", 16 * MIB);
+        const PhasePlan *a = &plan->phases[0], *b = &plan->phases[1];
+
+        ck_assert_uint_eq(a->block_bytes[DIRECTION_READ], 64 * KIB);
+        ck_assert_uint_eq(a->split[DIRECTION_READ].n, 0);
+        ck_assert_uint_eq(a->block_bytes[DIRECTION_WRITE], 8 * KIB);
+        ck_assert_uint_eq(a->split[DIRECTION_WRITE].n, 2);
+        /* As many writes of 10 KiB as reads of 64. */
+        ck_assert_uint_eq(a->planned_write_bytes, MIB * 10 / 74);
+        ck_assert_uint_eq(b->region_bytes, 48 * KIB);
+        ck_assert_uint_eq(b->n_blocks[DIRECTION_WRITE], 12);
+        ck_assert_uint_eq(b->limit_bytes, 48 * KIB);
+}
+END_TEST
+
 START_TEST(test_what_does_not_fit_is_refused) {
         check_refused("[a]\nbs=512\n", MIB, 4096, "multiple");
         check_refused("[a]\nbs=768\n", MIB, 512, "multiple");
+        check_refused("[a]\nbssplit=512/50:4k\n", MIB, 4096, "bssplit=512");
+        check_refused("[a]\nbssplit=4k/99:2m/1\n", MIB, 512, "holds no block of bs=2097152");
         check_refused("[a]\nrw=rw\nbs=4k,1k\n", MIB, 4096, "bs=1024");
         check_refused("[a]\noffset=100\n", MIB, 512, "multiple");
         check_refused("[a]\noffset=1m\n", MIB, 512, "end of the target");
@@ -294,6 +313,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_tail_is_lost_and_told);
         tcase_add_test(tc, test_cut_at_the_end_is_told);
         tcase_add_test(tc, test_each_direction_has_its_blocks);
+        tcase_add_test(tc, test_several_sizes);
         tcase_add_test(tc, test_what_does_not_fit_is_refused);
         tcase_add_test(tc, test_what_does_not_fit_is_told_by_the_line_that_says_it);
         tcase_add_test(tc, test_unused_direction_needs_no_fitting_block);
