@@ -75,8 +75,13 @@ int store_fail(Store *store, Error *error, const char *action) {
                 return error_set(error, ERROR_UNREACHABLE, EACCES, "cannot %s %s: %s; %s", action, store->path,
                                  strerrordesc_np(errnum), who_may_read);
 
+        if (errnum == EBADMSG)
+                return error_set(error, ERROR_UNREACHABLE, EBADMSG,
+                                 "cannot %s %s: %s; it is left as it is: move it aside, with what stands beside it, or "
+                                 "put a copy in its place", action, store->path, sqlite3_errmsg(store->db));
+
         /* SQLite's words where they say more than the errno's. */
-        bool has_words = errnum == EBADMSG || errnum == EINVAL || errnum == EIO;
+        bool has_words = errnum == EINVAL || errnum == EIO;
         return error_set(error, ERROR_UNREACHABLE, errnum, "cannot %s %s: %s", action, store->path,
                          has_words ? sqlite3_errmsg(store->db) : strerrordesc_np(errnum));
 }
