@@ -76,11 +76,13 @@ START_TEST(a_small_drive_takes_as_long_as_a_drift_could_hide) {
 END_TEST
 
 START_TEST(not_within_an_hour_of_unknown_capacity) {
-        Outcome o = watch_steps(10000, NULL, 0, HOUR - 10, 0);
+        Outcome o = watch_quiet(10000, NULL, 0, HOUR, 0);
         ck_assert_uint_eq(o.n_declared, 0);
-        o = watch_steps(10000, NULL, 0, 2 * HOUR, 0);
+        /* Rounds are a minute until the tenth, and then a tenth of the time so far: the first to end after an hour. */
+        o = watch_quiet(10000, NULL, 0, 2 * HOUR, 0);
         ck_assert_uint_eq(o.n_declared, 1);
-        ck_assert_double_ge(o.first_declared.at_s, HOUR);
+        ck_assert_double_eq_tol(o.first_declared.at_s, 3800, 1e-6);
+        ck_assert_double_eq_tol(o.first_declared.since_s, 2230, 1e-6);
 }
 END_TEST
 
@@ -105,6 +107,53 @@ START_TEST(not_in_a_slow_decline) {
                 _cleanup_(curve_done) Curve curve = curve_make(10000, steps, 1, noise, 10 * HOUR, 1, e);
                 for (size_t c = 0; c < ELEMENTSOF(capacities); c++)
                         ck_assert_uint_eq(watch(&curve, capacities[c], 1).n_declared, 0);
+        }
+}
+END_TEST
+
+/* A quiet drive that makes a round of 3600 s at 10000 IOPS, and what of its ten rounds is one declared at. */
+static Outcome watch_ten_rounds(double iops, const CurveStep *steps, size_t n, double length_s) {
+        _cleanup_(curve_done) Curve curve = curve_make(iops, steps, n, NULL, length_s, 10, 1);
+        return watch(&curve, UINT64_C(5) * 3600 * 10000 * 4096, 10);
+}
+
+START_TEST(five_rounds_are_held_against_the_five_before) {
+        /* 5 % of 10520 are 526. Rounds are 3430 s at first, and of 10540 IOPS 3420 s. */
+        Outcome o = watch_ten_rounds(10520, &(CurveStep){ 17150, 10000, 0 }, 1, 36000);
+        ck_assert_uint_eq(o.n_declared, 1);
+        ck_assert_double_eq_tol(o.first_declared.at_s, 17150 + 18000, 1e-6);
+        o = watch_ten_rounds(10540, &(CurveStep){ 17100, 10000, 0 }, 1, 17100 + 18010);
+        ck_assert_uint_eq(o.n_declared, 0);
+}
+END_TEST
+
+START_TEST(five_rounds_are_held_against_snia) {
+        /* The eighth round is low: 19 of 96.2 are 19.8 %, and 20 of 96 are 20.8 %. */
+        const CurveStep within[] = { { 25200, 8100, 0 }, { 29650, 10000, 0 } };
+        Outcome o = watch_ten_rounds(10000, within, ELEMENTSOF(within), 36860);
+        ck_assert_uint_eq(o.n_declared, 1);
+        ck_assert_double_eq_tol(o.first_declared.at_s, 29650 + 7200, 1e-6);
+        const CurveStep beyond[] = { { 25200, 8000, 0 }, { 29700, 10000, 0 } };
+        o = watch_ten_rounds(10000, beyond, ELEMENTSOF(beyond), 36910);
+        ck_assert_uint_eq(o.n_declared, 0);
+}
+END_TEST
+
+START_TEST(the_watch_adds_up_what_is_beyond_seven_and_a_half_percent) {
+        static const struct { double share; double after_s; } moves[] = {
+                { 0.80, 40 },  /* ln 0.80 + 0.075 = -0.148: four blocks are more than 0.5 */
+                { 0.91, 260 }, /* -0.0193: 26 */
+                { 1.20, 50 },  /* 0.107: five */
+                { 0.50, 30 },  /* clipped to 0.25: 0.175, three */
+                { 0.93, 0 },
+                { 1.07, 0 },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(moves); i++) {
+                const CurveStep step = { 2000, 10000 * moves[i].share, 0 };
+                Outcome o = watch_quiet(10000, &step, 1, HOUR, 30 * GIB);
+                ck_assert_uint_eq(o.n_revoked, moves[i].after_s > 0);
+                if (o.n_revoked > 0)
+                        ck_assert_double_eq_tol(o.last_revoked.at_s, 2000 + moves[i].after_s, 1e-6);
         }
 }
 END_TEST
@@ -183,6 +232,9 @@ static Suite *make_suite(void) {
         tcase_add_test(t, not_within_an_hour_of_unknown_capacity);
         tcase_add_test(t, not_in_burst_trough_or_hump);
         tcase_add_loop_test(t, not_in_a_slow_decline, 0, 3);
+        tcase_add_test(t, five_rounds_are_held_against_the_five_before);
+        tcase_add_test(t, five_rounds_are_held_against_snia);
+        tcase_add_test(t, the_watch_adds_up_what_is_beyond_seven_and_a_half_percent);
         tcase_add_test(t, revoked_when_the_drive_falls_later);
         tcase_add_test(t, revoked_by_a_quarter_less);
         tcase_add_test(t, a_dip_does_not_revoke);
