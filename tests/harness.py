@@ -746,6 +746,15 @@ class Plateaud(Scratch):
         wait_for(reached, timeout, f"run {run} {' or '.join(states)}", interval=0.1)
         return seen
 
+    def wait_event(self, run: int, kind: str, n: int = 1, timeout: float = 30) -> dict:
+        """Waits until there are n events of that kind; returns the n-th."""
+
+        def there():
+            found = [event for event in self.row(run)["events"] if event["kind"] == kind]
+            return len(found) >= n and found[n - 1]
+
+        return wait_for(there, timeout, f"{kind} of run {run}", interval=0.1)
+
     def run_job(self, job: str, device: Device, timeout: float = 60, **options) -> dict:
         """Runs job to its end; returns its `show` document."""
         (run,) = self.start_run(job, device, **options)
@@ -777,7 +786,7 @@ def end_runs():
         if service.process is None or service.process.poll() is not None:
             continue
         for run in service.cli.json("list")["runs"]:
-            if run["state"] in ("queued", "running", "paused"):
+            if run["state"] in ("queued", "running", "paused", "interrupted"):
                 service.cli("stop", run["run"], check=False)
         service.wait_workers(0)
 

@@ -56,13 +56,14 @@ def test_killed_service_leaves_an_intact_database(own_service, loop):
 
 
 def test_run_of_a_killed_service_is_interrupted(own_service, loop):
-    (run,) = start(own_service, loop(64 * MIB))
+    device = loop(64 * MIB)
+    (run,) = start(own_service, device)
     own_service.kill9()
     assert own_service.row(run)["state"] == "interrupted"
-    own_service.start()
-    shown = own_service.row(run)
-    assert shown["state"] == "interrupted"
-    assert "outage" in [event["kind"] for event in shown["events"]]
+    with open(device.path, "rb"):  # so it is not taken up again
+        own_service.start()
+        own_service.wait_event(run, "outage", 2)
+        assert own_service.row(run)["state"] == "interrupted"
 
 
 def test_worker_of_a_killed_service_stops_within_a_second(own_service, loop):
@@ -81,7 +82,14 @@ def test_device_of_a_killed_service_is_free_again(own_service, loop):
     start(own_service, device)
     own_service.kill9()
     wait_for(device.claim_is_free, SUBMITS_S_MAX + SLACK_S, "the device to be free")
+
+
+def test_device_of_an_interrupted_run_that_is_stopped_is_free_again(own_service, loop):
+    device = loop(64 * MIB)
+    (run,) = start(own_service, device)
+    own_service.kill9()
     own_service.start()
+    own_service.cli("stop", run)
     (run,) = own_service.start_run(JOB, device)
     own_service.wait_samples(run, 1)
 
@@ -92,8 +100,7 @@ def test_killed_worker_interrupts_its_run_only(own_service, loop):
     (worker,) = own_service.workers()
     (second,) = start(own_service, two)
     os.kill(worker, signal.SIGKILL)
-    shown = own_service.wait_state(first, "interrupted")
-    assert any("SIGKILL" in event["detail"] or "signal 9" in event["detail"] for event in shown["events"]), shown
+    assert "SIGKILL" in own_service.wait_event(first, "outage")["detail"]
     n = len(own_service.samples(second))
     own_service.wait_samples(second, n + 2)
     assert own_service.row(second)["state"] == "running"
@@ -104,8 +111,9 @@ def test_killed_worker_loses_at_most_two_seconds(own_service, loop):
     (worker,) = own_service.workers()
     killed_at = time.time()
     os.kill(worker, signal.SIGKILL)
-    own_service.wait_state(run, "interrupted")
-    last = datetime.fromisoformat(own_service.samples(run)[-1]["at"]).timestamp()
+    until_s = own_service.wait_event(run, "outage")["elapsed_s"]
+    before = [sample for sample in own_service.samples(run) if sample["elapsed_s"] <= until_s]
+    last = datetime.fromisoformat(before[-1]["at"]).timestamp()
     assert killed_at - last <= LOST_S_MAX
     check_integrity(own_service.db)
 
@@ -115,7 +123,8 @@ def test_device_of_a_killed_worker_is_free_again(own_service, loop):
     (run,) = start(own_service, device)
     (worker,) = own_service.workers()
     os.kill(worker, signal.SIGKILL)
-    own_service.wait_state(run, "interrupted")
+    own_service.wait_event(run, "outage")
+    own_service.cli("stop", run)
     (again,) = own_service.start_run(JOB, device)
     own_service.wait_samples(again, 1)
 

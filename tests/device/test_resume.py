@@ -221,9 +221,8 @@ def test_other_disk_under_the_same_name_is_left_alone(outage):
 
 def test_drive_in_use_is_waited_for(outage):
     drive = outage["opened"]
-    wait_for(lambda: len(details(drive.shown, "outage")) == 2, 20, "that it has to wait")
+    waits = drive.service.wait_event(drive.run, "outage", 2)["detail"]
     assert drive.shown["state"] == "interrupted"
-    waits = details(drive.shown, "outage")[1]
     assert "is tried again" in waits and f"process {os.getpid()}" in waits
     assert drive.is_untouched()
     os.close(drive.holder)
@@ -232,7 +231,7 @@ def test_drive_in_use_is_waited_for(outage):
 
 def test_run_that_waits_can_be_stopped(outage):
     drive = outage["given-up"]
-    wait_for(lambda: len(details(drive.shown, "outage")) == 2, 20, "that it has to wait")
+    drive.service.wait_event(drive.run, "outage", 2)
     drive.service.cli("stop", drive.run)
     drive.service.wait_state(drive.run, "stopped")
     os.close(drive.holder)
@@ -246,7 +245,7 @@ def test_killed_worker_is_replaced(own_service, loop):
     (run,) = own_service.start_run(RANDOM, loop(SIZE))
     before = own_service.wait_samples(run, 2)
     os.kill(own_service.workers()[0], signal.SIGKILL)
-    wait_for(lambda: details(own_service.row(run), "resumed"), 20, "that it goes on")
+    own_service.wait_event(run, "resumed")
     check_goes_on(own_service, run, before)
 
 
@@ -305,6 +304,6 @@ def test_run_is_taken_up_at_once_when_asked(own_service, loop):
     kill_service(own_service)
     with open(device.path, "rb"):
         own_service.start()
-        wait_for(lambda: len(details(own_service.row(run), "outage")) == 2, 20, "that it has to wait")
+        own_service.wait_event(run, "outage", 2)
     own_service.cli("resume", run)
     check_goes_on(own_service, run, before)
