@@ -87,6 +87,7 @@ static int series_make_blocks(Series *s) {
         size_t per_block = 1;
         if (s->step_s > 0 && wanted_s > s->step_s)
                 per_block = (size_t) fmax(1, round(wanted_s / s->step_s));
+        per_block = MAX(per_block, (s->n_points + SERIES_BLOCKS_MAX - 1) / SERIES_BLOCKS_MAX);
         s->block_s = (double) per_block * s->step_s;
 
         s->blocks = calloc(s->n_points / per_block + 1, sizeof(SeriesBlock));

@@ -28,6 +28,12 @@ typedef struct SeriesPoint {
 #define SERIES_SHORT_S 600.0
 #define SERIES_SLOW_IOPS 20.0
 
+/*
+ * At most so many blocks, whatever it takes: 45 h in blocks of 10 s. Of a decline without noise the search for regimes
+ * has to remember more the longer it is; with 1e5 blocks it took four seconds, with 1e6 minutes.
+ */
+#define SERIES_BLOCKS_MAX 16384
+
 typedef struct SeriesBlock {
         double from_s; /* in the phase, cuts included */
         double to_s;

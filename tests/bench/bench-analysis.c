@@ -30,7 +30,10 @@
 #define CAPACITY_BYTES (UINT64_C(120) * 1000 * 1000 * 1000)
 #define BLOCK_BYTES 4096
 
-/* Shapes that cost in different ways: nothing to find, a fall, noise that looks like changes, and falls without end. */
+/*
+ * Shapes that cost in different ways: nothing to find, a fall, noise that looks like changes, falls without end, and a
+ * way down without noise, where every block could begin a regime.
+ */
 typedef struct Shape {
         const char *name;
         CurveNoise noise;
@@ -44,6 +47,7 @@ static const Shape shapes[] = {
           .steps = { { 120, 9000, 20 }, { 1200, 1500, 600 }, { 7200, 900, 1 }, { 14400, 700, 1 } } },
         { .name = "correlated", .noise = { .sigma = 0.2, .phi = 0.95 } },
         { .name = "cycle", .noise = { .sigma = 0.05, .period_s = 900, .amplitude = 0.6 } },
+        { .name = "decline", .n_steps = 1, .steps = { { 0, 700, 1e6 } } },
         /* Rounds that are as long as the period are all alike, and only a look at every block tells. */
         { .name = "quick-cycle", .noise = { .sigma = 0.05, .period_s = 120, .amplitude = 0.6 } },
 };

@@ -257,20 +257,6 @@ START_TEST(stalls_are_counted) {
 }
 END_TEST
 
-START_TEST(short_ends_are_dropped) {
-        _cleanup_(curve_done) Curve curve = curve_make(1000, NULL, 0, NULL, 20, 1, 1);
-        curve.points[0].from_s = 0.9;
-        curve.points[0].ios = 0;
-        curve.points[19].to_s = 19.2;
-        curve.points[19].ios = 0;
-        Series series;
-        ck_assert_int_eq(series_init(&series, curve.points, curve.n), 0);
-        ck_assert_uint_eq(series.n_points, 18);
-        ck_assert_double_eq_tol(series.total_s, 18, 1e-9);
-        series_done(&series);
-}
-END_TEST
-
 START_TEST(verdicts_have_their_bounds) {
         static const struct { double to; CollapseVerdict verdict; } cases[] = {
                 { 8200, COLLAPSE_NONE }, { 7800, COLLAPSE_DEGRADED }, { 5200, COLLAPSE_DEGRADED },
@@ -438,7 +424,6 @@ static Suite *make_suite(void) {
         tcase_add_test(t, pause_is_no_collapse);
         tcase_add_test(t, fall_at_a_cut_is_not_claimed);
         tcase_add_test(t, stalls_are_counted);
-        tcase_add_test(t, short_ends_are_dropped);
         tcase_add_test(t, verdicts_have_their_bounds);
         tcase_add_test(t, gradual_decay_has_its_length);
         tcase_add_test(t, what_it_did_last_is_told_however_short);
