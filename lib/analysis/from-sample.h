@@ -31,7 +31,7 @@ typedef struct HostWatch {
 
 /*
  * More than a quarter of the time so far is no exception: that is how this host is, and what is measured is the drive
- * in it. So nothing is cut out of the first minutes, of which every second tells: a burst alone can use up a small host.
+ * in it. So nothing is cut out of the first minutes, of which every second tells: a burst can use up a small host.
  */
 #define HOST_STARVED_SHARE_MAX 0.25
 
@@ -46,7 +46,7 @@ typedef struct Cuts {
         HostWatch host;
 } Cuts;
 
-/* Whether the next sample of the phase, in order, is cut out: it holds one of those times, or ends or begins with it. */
+/* Whether the next sample of the phase, in order, is cut out: it holds one of those times, or ends or begins there. */
 bool cuts_hold(Cuts *cuts, const Sample *sample);
 
 typedef struct SteadyWatch {

@@ -76,14 +76,14 @@ START_TEST(a_level_is_declared_and_revoked_in_words) {
         Seen seen = {};
 
         ck_assert_int_eq(steady_watch_begin(&watch, DIRECTION_WRITE, 100 * MIB, NSEC_PER_SEC, BEGIN_NS), 0);
-        watch_level(&watch, &seen, 0, 900, 10000);
+        watch_level(&watch, &seen, 0, 1500, 10000);
         ck_assert_uint_eq(seen.n[STEADY_DECLARED], 1);
         ck_assert_uint_eq(seen.n[STEADY_REVOKED], 0);
-        ck_assert_str_eq(seen.text[STEADY_DECLARED], "while it ran: 10.0k write IOPS since 5 min 0 s of the phase");
-        watch_level(&watch, &seen, 900, 1000, 2000);
+        ck_assert_str_eq(seen.text[STEADY_DECLARED], "while it ran: 10.0k write IOPS since 19 min 0 s of the phase");
+        watch_level(&watch, &seen, 1500, 1600, 2000);
         ck_assert_uint_eq(seen.n[STEADY_REVOKED], 1);
         ck_assert_str_eq(seen.text[STEADY_REVOKED],
-                         "while it ran: write IOPS have left 10.0k, where they were since 5 min 0 s of the phase");
+                         "while it ran: write IOPS have left 10.0k, where they were since 19 min 0 s of the phase");
         steady_watch_end(&watch);
 }
 END_TEST
@@ -93,8 +93,8 @@ START_TEST(only_one_direction_counts) {
         Seen seen = {};
 
         ck_assert_int_eq(steady_watch_begin(&watch, DIRECTION_READ, 100 * MIB, NSEC_PER_SEC, BEGIN_NS), 0);
-        watch_level(&watch, &seen, 0, 900, 10000);
-        ck_assert_str_eq(seen.text[STEADY_DECLARED], "while it ran: 5.00k read IOPS since 5 min 0 s of the phase");
+        watch_level(&watch, &seen, 0, 1500, 10000);
+        ck_assert_str_eq(seen.text[STEADY_DECLARED], "while it ran: 5.00k read IOPS since 19 min 0 s of the phase");
         steady_watch_end(&watch);
 }
 END_TEST
@@ -106,14 +106,14 @@ START_TEST(what_follows_a_cut_is_left_out) {
                 Seen seen = {};
 
                 ck_assert_int_eq(steady_watch_begin(&watch, DIRECTION_WRITE, 100 * MIB, NSEC_PER_SEC, BEGIN_NS), 0);
-                watch_level(&watch, &seen, 0, 905, 10000);
+                watch_level(&watch, &seen, 0, 1505, 10000);
                 if (cut)
                         steady_watch_cut(&watch);
-                watch_level(&watch, &seen, 905, 935, 200000);
-                watch_level(&watch, &seen, 935, 1200, 10000);
+                watch_level(&watch, &seen, 1505, 1535, 200000);
+                watch_level(&watch, &seen, 1535, 1800, 10000);
                 ck_assert_uint_eq(seen.n[STEADY_DECLARED], 1);
                 ck_assert_uint_eq(seen.n[STEADY_REVOKED], cut ? 0 : 1);
-                watch_level(&watch, &seen, 1200, 1300, 1000);
+                watch_level(&watch, &seen, 1800, 1900, 1000);
                 ck_assert_uint_eq(seen.n[STEADY_REVOKED], 1);
                 steady_watch_end(&watch);
         }
@@ -125,16 +125,16 @@ START_TEST(a_new_phase_starts_afresh) {
         Seen seen = {};
 
         ck_assert_int_eq(steady_watch_begin(&watch, DIRECTION_WRITE, 100 * MIB, NSEC_PER_SEC, BEGIN_NS), 0);
-        watch_level(&watch, &seen, 0, 900, 10000);
+        watch_level(&watch, &seen, 0, 1500, 10000);
         ck_assert_int_eq(steady_watch_begin(&watch, DIRECTION_WRITE, 100 * MIB, NSEC_PER_SEC, BEGIN_NS), 0);
         watch_level(&watch, &seen, 0, 500, 2000);
         ck_assert_uint_eq(seen.n[STEADY_DECLARED], 1);
         ck_assert_uint_eq(seen.n[STEADY_REVOKED], 0);
-        watch_level(&watch, &seen, 500, 900, 2000);
+        watch_level(&watch, &seen, 500, 1500, 2000);
         ck_assert_uint_eq(seen.n[STEADY_DECLARED], 2);
 
         steady_watch_end(&watch);
-        watch_level(&watch, &seen, 900, 2000, 100);
+        watch_level(&watch, &seen, 1500, 2600, 100);
         ck_assert_uint_eq(seen.n[STEADY_DECLARED] + seen.n[STEADY_REVOKED], 2);
 }
 END_TEST
