@@ -105,11 +105,13 @@ static void timer_arm(Driver *driver) {
 
 /* What the job's [stop] says is an end as good as any other. */
 static void driver_look_stop(Driver *driver) {
+        const Standing *standing = driver->config.standing;
         uint64_t n_max = driver->config.plan->stop_errors_max;
+        uint64_t n = driver->faults.n_errors + (standing ? standing->n_errors : 0);
 
-        if (driver->faults.n_errors > n_max)
+        if (n > n_max)
                 driver_end(driver, OUTCOME_DONE, "[stop] errors_max=%" PRIu64 ": %" PRIu64 " I/Os have failed", n_max,
-                           driver->faults.n_errors);
+                           n);
 }
 
 static void driver_look(Driver *driver, const Sample *sample) {

@@ -39,7 +39,7 @@ void pattern_init(Pattern *ret, const PhasePlan *plan, unsigned slice) {
         };
 
         for (Direction d = 0; d < N_DIRECTIONS; d++) {
-                ret->n_blocks[d] = plan->n_blocks[d];
+                distribution_init(&ret->distribution[d], plan, d, plan->n_blocks[d]);
                 tiling_init(&ret->tiling[d], plan, d);
                 ret->order[d] = permutation_of(ret->tiling[d].n_tiles);
         }
@@ -81,7 +81,7 @@ static Tile permuted_tile(const Pattern *p, Direction direction, uint64_t stream
 }
 
 static Tile drawn_tile(const Pattern *p, Direction direction, uint64_t index) {
-        uint64_t block = hash_below(hash_mix64(p->block_key ^ index), p->n_blocks[direction]);
+        uint64_t block = distribution_draw(&p->distribution[direction], hash_mix64(p->block_key ^ index));
         const Tiling *tiling = &p->tiling[direction];
         Tile tile = { .start = block * tiling->block_bytes };
 
@@ -130,7 +130,7 @@ static uint64_t bytes_before(const Pattern *p, uint64_t index) {
 void pattern_take_up(const PhasePlan *plan, bool drained, Position *position) {
         Pattern pattern;
 
-        if (drained)
+        if (drained || plan->iodepth == 0)
                 return;
 
         position->next_write += PATTERN_JUMP;
