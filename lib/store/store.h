@@ -159,9 +159,6 @@ int store_insert_event(Store *store, uint32_t run, int64_t at_ns, uint64_t elaps
                        const char *detail, Error *error);
 int store_set_errno(Store *store, uint32_t run, const EngineErrno *errnum, Error *error);
 
-/* Removes a run with all that belongs to it; its number is not given again. */
-int store_delete_run(Store *store, uint32_t run, Error *error);
-
 /*
  * At the service's start: every active run (running, paused, queued) becomes interrupted, with an outage event
  * that tells when its last sample was, or stopped, with a finished event, if a user had asked for that. A phase

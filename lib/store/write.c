@@ -335,20 +335,6 @@ int store_set_errno(Store *store, uint32_t run, const EngineErrno *errnum, Error
         return statement_step(store, stmt, error, "add an error to");
 }
 
-int store_delete_run(Store *store, uint32_t run, Error *error) {
-        _cleanup_statement_ sqlite3_stmt *stmt = NULL;
-
-        if (sqlite3_get_autocommit(store->db))
-                return error_set(error, ERROR_FAILED, EINVAL, "%s is written outside of a transaction", store->path);
-        int r = statement_prepare(store, "DELETE FROM runs WHERE run = ?", &stmt, error);
-        if (r < 0)
-                return r;
-
-        Binder b = { .stmt = stmt };
-        bind_u64(&b, run);
-        return statement_update_one(store, stmt, run, error);
-}
-
 typedef struct Interrupted {
         uint32_t run;
         bool stop_asked;

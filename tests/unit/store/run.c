@@ -460,30 +460,6 @@ START_TEST(list_leaves_the_jobs_text_out) {
 }
 END_TEST
 
-START_TEST(run_is_deleted_with_all_of_it) {
-        _cleanup_store_ Store *store = open_writer();
-        uint32_t first = add_run(store), second = add_run(store);
-        _cleanup_free_ Sample *sample = new_sample(0);
-
-        add_sample(store, first, sample);
-        add_sample(store, second, sample);
-        ck_assert_int_eq(store_delete_run(store, first, NULL), -EINVAL); /* outside of a transaction */
-        ck_assert_int_eq(store_begin(store, NULL), 0);
-        ck_assert_int_eq(store_insert_event(store, first, 1, 1, EVENT_STARTED, NULL, NULL), 0);
-        ck_assert_int_eq(store_delete_run(store, first, NULL), 0);
-        ck_assert_int_eq(store_delete_run(store, first, NULL), -ENOENT);
-        ck_assert_int_eq(store_commit(store, NULL), 0);
-
-        ck_assert_int_eq(sql_number(store, "SELECT count(*) FROM runs WHERE run = 1"), 0);
-        ck_assert_int_eq(sql_number(store, "SELECT count(*) FROM phases WHERE run = 1"), 0);
-        ck_assert_int_eq(sql_number(store, "SELECT count(*) FROM samples WHERE run = 1"), 0);
-        ck_assert_int_eq(sql_number(store, "SELECT count(*) FROM latencies WHERE run = 1"), 0);
-        ck_assert_int_eq(sql_number(store, "SELECT count(*) FROM events WHERE run = 1"), 0);
-        ck_assert_int_eq(sql_number(store, "SELECT count(*) FROM samples WHERE run = 2"), 1);
-        ck_assert_uint_eq(add_run(store), 3);
-}
-END_TEST
-
 static Suite *run_suite(void) {
         Suite *suite = suite_create("run");
         TCase *tcase = store_case("run");
@@ -505,7 +481,6 @@ static Suite *run_suite(void) {
         tcase_add_test(tcase, phase_of_a_dead_service_is_stopped);
         tcase_add_test(tcase, interrupted_run_that_is_stopped_finished_with_its_last_sample);
         tcase_add_test(tcase, list_leaves_the_jobs_text_out);
-        tcase_add_test(tcase, run_is_deleted_with_all_of_it);
         tcase_add_test(tcase, active_runs_are_interrupted);
         tcase_add_test(tcase, active_run_without_service_reads_as_interrupted);
         suite_add_tcase(suite, tcase);

@@ -316,6 +316,64 @@ START_TEST(views_tell_rates_and_sums) {
 }
 END_TEST
 
+/* What another tool told of latencies is kept as it is, though a histogram would round it. */
+START_TEST(imported_sample_is_kept_as_it_was_told) {
+        _cleanup_store_ Store *store = open_writer();
+        _cleanup_free_ Sample *sample = new_sample(0);
+        const StoreLatency told = { .mean_ns = 1001, .known = true, .p50_ns = 1003, .p99_ns = 1005, .max_ns = 1007,
+                                    .direction_mean_ns = { 0, 1009, 1011 } };
+        StorePhase totals = { .n_samples = 1, .elapsed_ns = 7, .ios = { 1, 2, 3 }, .bytes = { 4, 5, 6 }, .errors = 8,
+                              .latency_mean_ns = 9 };
+        add_run(store);
+
+        ck_assert_int_eq(store_begin(store, NULL), 0);
+        ck_assert_int_eq(store_insert_imported_sample(store, 1, sample, &told, NULL), 0);
+        ck_assert_int_eq(store_insert_imported_sample(store, 1, sample, &told, NULL), -EINVAL);
+        ck_assert_int_eq(store_set_imported_totals(store, 1, &totals, NULL), 0);
+        totals.index = 99;
+        ck_assert_int_eq(store_set_imported_totals(store, 1, &totals, NULL), -ENOENT);
+        ck_assert_int_eq(store_commit(store, NULL), 0);
+
+        StoreSampleQuery query = all;
+        query.with_latency = true;
+        _cleanup_free_ Copy *copy = read_last(store, query);
+        ck_assert_uint_eq(copy->n, 1);
+        ck_assert_mem_eq(&copy->latency, &told, sizeof told);
+        ck_assert_uint_eq(histogram_count(&copy->sample.latency[DIRECTION_WRITE]), 0);
+        ck_assert_int_eq(sql_number(store, "SELECT count(*) FROM latencies"), 0);
+
+        _cleanup_free_ StorePhase *phases = NULL;
+        size_t n = 0;
+        ck_assert_int_eq(store_get_phases(store, 1, &phases, &n, NULL), 0);
+        ck_assert_uint_eq(phases[0].n_samples, 1);
+        ck_assert_uint_eq(phases[0].elapsed_ns, 7);
+        ck_assert_mem_eq(phases[0].ios, totals.ios, sizeof totals.ios);
+        ck_assert_mem_eq(phases[0].bytes, totals.bytes, sizeof totals.bytes);
+        ck_assert_uint_eq(phases[0].errors, 8);
+        ck_assert_uint_eq(phases[0].latency_mean_ns, 9);
+        ck_assert_ptr_null(phases[0].latency);
+        store_phases_free(TAKE_PTR(phases), n);
+}
+END_TEST
+
+START_TEST(imported_sample_of_which_nothing_is_told) {
+        _cleanup_store_ Store *store = open_writer();
+        _cleanup_free_ Sample *sample = new_sample(0);
+        const StoreLatency nothing = {};
+        add_run(store);
+
+        ck_assert_int_eq(store_begin(store, NULL), 0);
+        ck_assert_int_eq(store_insert_imported_sample(store, 1, sample, &nothing, NULL), 0);
+        ck_assert_int_eq(store_commit(store, NULL), 0);
+        ck_assert_int_eq(sql_number(store, "SELECT count(*) FROM samples WHERE latency_mean_ns IS NULL AND"
+                                           " latency_p50_ns IS NULL AND write_latency_mean_ns IS NULL"), 1);
+        StoreSampleQuery query = all;
+        query.with_latency = true;
+        _cleanup_free_ Copy *copy = read_last(store, query);
+        ck_assert_mem_eq(&copy->latency, &nothing, sizeof nothing);
+}
+END_TEST
+
 static Suite *sample_suite(void) {
         Suite *suite = suite_create("sample");
         TCase *tcase = store_case("sample");
@@ -333,6 +391,8 @@ static Suite *sample_suite(void) {
         tcase_add_test(tcase, sample_of_an_unknown_phase_is_refused);
         tcase_add_test(tcase, huge_numbers_are_cut_off);
         tcase_add_test(tcase, views_tell_rates_and_sums);
+        tcase_add_test(tcase, imported_sample_is_kept_as_it_was_told);
+        tcase_add_test(tcase, imported_sample_of_which_nothing_is_told);
         suite_add_tcase(suite, tcase);
         return suite;
 }

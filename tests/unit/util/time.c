@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 
+#include <errno.h>
 #include <time.h>
 
 #include "unit.h"
@@ -35,6 +36,56 @@ START_TEST(test_rfc3339_at_the_ends) {
         ck_assert_str_eq(time_format_rfc3339(-1, buf), "1969-12-31T23:59:59.999+00:00");
         ck_assert_str_eq(time_format_rfc3339(INT64_MIN, buf), "1677-09-21T00:12:43.145+00:00");
         ck_assert_str_eq(time_format_rfc3339(INT64_MAX, buf), "2262-04-11T23:47:16.854+00:00");
+}
+END_TEST
+
+START_TEST(test_rfc3339_is_read) {
+        static const struct {
+                const char *text;
+                int64_t ns;
+        } cases[] = {
+                { "1970-01-01T00:00:00Z", 0 },
+                { "2026-03-01T22:14:05.123+01:00", INT64_C(1772399645123000000) },
+                { "2026-03-01T21:14:05.1234567899Z", INT64_C(1772399645123456789) },
+                { "1969-12-31T20:30:00.5-03:30", INT64_C(500000000) },
+                { "1969-12-31T23:59:59.999+00:00", -1000000 },
+                { "2024-02-29T00:00:00Z", INT64_C(1709164800000000000) },
+                { "2016-12-31T23:59:60Z", INT64_C(1483228800000000000) },
+        };
+        char buf[TIME_RFC3339_MAX];
+        int64_t ns;
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                ck_assert_msg(time_parse_rfc3339(cases[i].text, &ns) == 0, "%s", cases[i].text);
+                ck_assert_int_eq(ns, cases[i].ns);
+        }
+        set_zone("NST3:30");
+        ck_assert_int_eq(time_parse_rfc3339(time_format_rfc3339(INT64_C(1772399645123000000), buf), &ns), 0);
+        ck_assert_int_eq(ns, INT64_C(1772399645123000000));
+}
+END_TEST
+
+START_TEST(test_what_is_no_rfc3339) {
+        static const struct {
+                const char *text;
+                int error;
+        } cases[] = {
+                { "", -EINVAL }, { "noon", -EINVAL }, { "2026-03-01", -EINVAL }, { "2026-03-01T22:14:05", -EINVAL },
+                { "2026-03-01 22:14:05Z", -EINVAL }, { "2026-3-01T22:14:05Z", -EINVAL },
+                { "2026-03-01T22:14:05.Z", -EINVAL }, { "2026-03-01T22:14:05Zx", -EINVAL },
+                { "2026-03-01T22:14:05+0100", -EINVAL }, { "2026-03-01T22:14:05+01:00x", -EINVAL },
+                { "2026-03-01T22:14:05+24:00", -EINVAL }, { "2026-13-01T22:14:05Z", -EINVAL },
+                { "2026-00-01T22:14:05Z", -EINVAL }, { "2026-02-29T22:14:05Z", -EINVAL },
+                { "2026-01-00T22:14:05Z", -EINVAL }, { "2026-01-01T24:00:00Z", -EINVAL },
+                { "2026-01-01T00:60:00Z", -EINVAL }, { "2026-01-01T00:00:61Z", -EINVAL },
+                { "-026-01-01T00:00:00Z", -EINVAL }, { "9999-12-31T00:00:00Z", -ERANGE },
+                { "1600-01-01T00:00:00Z", -ERANGE },
+        };
+        int64_t ns = 7;
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+                ck_assert_msg(time_parse_rfc3339(cases[i].text, &ns) == cases[i].error, "%s", cases[i].text);
+        ck_assert_int_eq(ns, 7);
 }
 END_TEST
 
@@ -80,6 +131,8 @@ static Suite *make_suite(void) {
 
         tcase_add_test(tc, test_rfc3339_carries_the_offset_of_that_moment);
         tcase_add_test(tc, test_rfc3339_at_the_ends);
+        tcase_add_test(tc, test_rfc3339_is_read);
+        tcase_add_test(tc, test_what_is_no_rfc3339);
         tcase_add_test(tc, test_spans);
         tcase_add_test(tc, test_clocks_are_the_kernels);
         suite_add_tcase(suite, tc);
