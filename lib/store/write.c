@@ -26,7 +26,7 @@ static const char *const write_sql[N_WRITES] = {
                 " ELSE ?3 END"
                 " WHERE run = ?1",
         [WRITE_STOP_ASKED] = "UPDATE runs SET stop_asked_at_ns = coalesce(stop_asked_at_ns, ?2) WHERE run = ?1",
-        [WRITE_DRAINED] = "UPDATE runs SET drained = 1 WHERE run = ?1 AND state = 'interrupted'",
+        [WRITE_DRAINED] = "UPDATE runs SET drained = state = 'interrupted' WHERE run = ?1",
         [WRITE_PLACE] =
                 "UPDATE runs SET device_path = ?2, device_name = ?3, disk_name = ?4, diskseq = ?5, boot_id = ?6"
                 " WHERE run = ?1",
