@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "confirm.h"
+#include "device/find.h"
 #include "output.h"
 #include "probe.h"
 #include "util/macro.h"
@@ -45,10 +46,11 @@ static int read_line(char **ret) {
 }
 
 static int ask(const Probe *probe, char **ret, Error *error) {
-        _cleanup_free_ char *expected = device_confirmation(probe->info), *shown = NULL, *line = NULL, *typed = NULL;
+        _cleanup_free_ char *expected = NULL, *twin = NULL, *shown = NULL, *line = NULL, *typed = NULL;
 
-        if (!expected)
-                return -ENOMEM;
+        int r = device_confirmation_here(probe->info, &expected, &twin, error);
+        if (r < 0)
+                return r;
         shown = text_escape(expected);
         show_device(probe);
         fprintf(stderr, "Type %s to go on: ", shown ?: "");

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "device/find.h"
 #include "output.h"
 #include "probe.h"
 #include "render/table.h"
@@ -15,9 +16,9 @@ static void strv_freep(char ***strings) {
 static json_object *probe_json(const Probe *probe) {
         const DeviceInfo *info = probe->info;
         json_object *o = json_object_new_object(), *reasons = json_object_new_array();
-        _cleanup_free_ char *confirmation = device_confirmation(info);
+        _cleanup_free_ char *confirmation = NULL, *twin = NULL;
 
-        if (!o || !reasons) {
+        if (!o || !reasons || device_confirmation_here(info, &confirmation, &twin, NULL) < 0) {
                 json_object_put(o);
                 json_object_put(reasons);
                 return NULL;

@@ -138,8 +138,12 @@ static int plan_bind(Session *session, uint64_t seed, Error *error) {
 
 /* The drive was confirmed when the run began; what it holds is for the proof to judge. */
 static int claim_again(Session *session, const DeviceInfo *found, Error *error) {
-        _cleanup_free_ char *confirmation = device_confirmation(found);
-        const char *const confirmations[] = { confirmation, NULL };
+        _cleanup_free_ char *word = NULL, *twin = NULL;
+        int r = device_confirmation_here(found, &word, &twin, error);
+
+        if (r < 0)
+                return r;
+        const char *const confirmations[] = { word, NULL };
         const ClaimRequest request = {
                 .path = found->path,
                 .confirmations = confirmations,
@@ -147,8 +151,6 @@ static int claim_again(Session *session, const DeviceInfo *found, Error *error) 
                 .erase_existing = true,
         };
 
-        if (!confirmation)
-                return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
         return claim_new(&session->claim, &request, error);
 }
 

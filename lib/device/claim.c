@@ -16,6 +16,7 @@
 #include "device/claim.h"
 #include "device/configuration.h"
 #include "device/confirmation.h"
+#include "device/find.h"
 #include "device/open.h"
 #include "device/related.h"
 #include "device/usage.h"
@@ -111,10 +112,14 @@ static int lock_disk(const Claim *claim, int *ret_disk_fd, Reasons *reasons, Err
 
 /* What it holds, and whether it is meant: told together with all else, so that one more try is enough. */
 static int check_contents(Claim *claim, const ClaimRequest *request, Reasons *reasons, Error *error) {
+        _cleanup_free_ char *word = NULL, *twin = NULL;
         _cleanup_reasons_ Reasons kept = {};
-        int r = claim->fd >= 0 ? device_check_signatures(claim->info, claim->fd, reasons, error)
-                               : device_check_used_signatures(claim->info, reasons, error);
+        int r = device_confirmation_here(claim->info, &word, &twin, error);
 
+        if (r < 0)
+                return r;
+        r = claim->fd >= 0 ? device_check_signatures(claim->info, claim->fd, reasons, error)
+                           : device_check_used_signatures(claim->info, reasons, error);
         if (r < 0)
                 return r;
         for (size_t i = 0; r == 0 && i < reasons->n; i++) {
@@ -127,7 +132,7 @@ static int check_contents(Claim *claim, const ClaimRequest *request, Reasons *re
         if (r == 0 && reasons_have(reasons, REASON_SIGNATURE))
                 r = reasons_add(reasons, REASON_SIGNATURE, "to wipe what it holds, start with --erase-existing");
         if (r == 0)
-                r = confirmation_check(claim->info, request->confirmations, reasons);
+                r = confirmation_check(word, twin, request->confirmations, reasons);
         return r < 0 ? error_set(error, ERROR_FAILED, -r, "out of memory") : 0;
 }
 

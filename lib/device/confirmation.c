@@ -17,18 +17,19 @@ static int confirmation_fits(const char *expected, const char *const *confirmati
         return 0;
 }
 
-int confirmation_check(const DeviceInfo *info, const char *const *confirmations, Reasons *reasons) {
-        _cleanup_free_ char *expected = device_confirmation(info), *word = NULL;
+int confirmation_check(const char *word, const char *twin, const char *const *confirmations, Reasons *reasons) {
+        _cleanup_free_ char *quoted = NULL;
 
-        if (!expected)
-                return -ENOMEM;
-        int r = confirmation_fits(expected, confirmations);
+        int r = confirmation_fits(word, confirmations);
         if (r != 0)
                 return r < 0 ? r : 0;
-        word = text_shell_word(expected);
-        if (!word)
+        quoted = text_shell_word(word);
+        if (!quoted)
                 return -ENOMEM;
+        if (twin)
+                return reasons_add(reasons, REASON_UNCONFIRMED, "not confirmed: %s has the same serial number, which so "
+                                   "confirms neither; confirm with --confirm %s", twin, quoted);
         return reasons_add(reasons, REASON_UNCONFIRMED, "%s; confirm with --confirm %s",
                            confirmations && confirmations[0] ? "no confirmation given is this device's"
-                                                             : "not confirmed", word);
+                                                             : "not confirmed", quoted);
 }

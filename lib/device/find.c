@@ -251,3 +251,43 @@ int device_find(const DeviceInfo *expected, bool same_boot, DeviceInfo **ret, Li
         *ret = TAKE_PTR(candidates.items[index]);
         return 0;
 }
+
+/* Another device that the same serial number would confirm. */
+static int find_twin(const DeviceInfo *info, const char *word, char **ret, Error *error) {
+        __attribute__((cleanup(candidates_clear))) Candidates candidates = {};
+        _cleanup_free_ char *twin = NULL;
+
+        int r = candidates_read(&candidates, error);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < candidates.n && !twin; i++) {
+                const DeviceInfo *other = candidates.items[i];
+                _cleanup_free_ char *theirs = device_confirmation(other);
+
+                if (!theirs || (other->major == info->major && other->minor == info->minor))
+                        continue;
+                if (strcmp(theirs, word) == 0 && !(twin = strdup(other->path)))
+                        return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+        }
+        *ret = TAKE_PTR(twin);
+        return 0;
+}
+
+int device_confirmation_here(const DeviceInfo *info, char **ret_word, char **ret_twin, Error *error) {
+        _cleanup_free_ char *word = device_confirmation(info), *twin = NULL;
+
+        if (!word)
+                return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+        int r = info->serial ? find_twin(info, word, &twin, error) : 0;
+        if (r < 0)
+                return r;
+        if (twin) {
+                free(word);
+                word = strdup(info->name);
+                if (!word)
+                        return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+        }
+        *ret_word = TAKE_PTR(word);
+        *ret_twin = TAKE_PTR(twin);
+        return 0;
+}

@@ -33,5 +33,11 @@ Likeness device_likeness(const DeviceInfo *expected, bool same_boot, const Devic
 int device_choose(const DeviceInfo *expected, bool same_boot, DeviceInfo *const *candidates, size_t n,
                   size_t *ret_index, Likeness *ret_likeness, Error *error);
 
-/* The same of all block devices of this machine; opens none of them. Besides: -ENOMEM, ERROR_FAILED. */
+/*
+ * What --confirm must equal on this machine: device_confirmation(), or the kernel name if another device here has the
+ * same, which *ret_twin then names (/dev/sdb; else NULL). Both newly allocated. -ENOMEM, ERROR_FAILED.
+ */
+int device_confirmation_here(const DeviceInfo *info, char **ret_word, char **ret_twin, Error *error);
+
+/* device_choose() of all block devices of this machine; opens none of them. Besides: -ENOMEM, ERROR_FAILED. */
 int device_find(const DeviceInfo *expected, bool same_boot, DeviceInfo **ret, Likeness *ret_likeness, Error *error);

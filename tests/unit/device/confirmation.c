@@ -9,16 +9,18 @@
 
 static void expect(const DeviceInfo *info, const char *confirmation, bool fits) {
         const char *const confirmations[] = { "another", confirmation, NULL };
+        _cleanup_free_ char *word = device_confirmation(info);
         _cleanup_reasons_ Reasons reasons = {};
 
-        ck_assert_int_eq(confirmation_check(info, confirmations, &reasons), 0);
+        ck_assert_int_eq(confirmation_check(word, NULL, confirmations, &reasons), 0);
         ck_assert_msg((reasons.n == 0) == fits, "%s", confirmation);
 }
 
 static void expect_told(const DeviceInfo *info, const char *text) {
+        _cleanup_free_ char *word = device_confirmation(info);
         _cleanup_reasons_ Reasons reasons = {};
 
-        ck_assert_int_eq(confirmation_check(info, NULL, &reasons), 0);
+        ck_assert_int_eq(confirmation_check(word, NULL, NULL, &reasons), 0);
         ck_assert_uint_eq(reasons.n, 1);
         ck_assert_int_eq((int) reasons.items[0].kind, REASON_UNCONFIRMED);
         ck_assert_str_eq(reasons.items[0].text, text);
@@ -46,6 +48,17 @@ START_TEST(test_name) {
         expect(&info, "sdx", true);
         expect(&info, "/dev/sdx", false);
         expect_told(&info, "not confirmed; confirm with --confirm sdx");
+}
+END_TEST
+
+START_TEST(test_twin) {
+        const char *const confirmations[] = { "X1", NULL };
+        _cleanup_reasons_ Reasons reasons = {};
+
+        ck_assert_int_eq(confirmation_check("sdx", "/dev/sdy", confirmations, &reasons), 0);
+        ck_assert_uint_eq(reasons.n, 1);
+        ck_assert_str_eq(reasons.items[0].text, "not confirmed: /dev/sdy has the same serial number, which so confirms "
+                                                "neither; confirm with --confirm sdx");
 }
 END_TEST
 
@@ -93,6 +106,7 @@ static Suite *make_suite(void) {
 
         tcase_add_test(tests, test_serial);
         tcase_add_test(tests, test_name);
+        tcase_add_test(tests, test_twin);
         tcase_add_test(tests, test_partition_and_namespace);
         tcase_add_test(tests, test_hostile_serial);
         tcase_add_test(tests, test_told_as_a_shell_word);
