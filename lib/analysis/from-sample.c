@@ -56,6 +56,7 @@ int steady_watch_begin(SteadyWatch *watch, Direction direction, uint64_t capacit
 }
 
 void steady_watch_cut(SteadyWatch *watch) {
+        watch->last.cut = true;
         watch->cut = true;
 }
 
@@ -67,16 +68,27 @@ int steady_watch_add(SteadyWatch *watch, const Sample *sample, SteadyDecision *r
         SeriesPoint point = series_point_from_sample(sample, watch->direction, watch->begin_ns, cut);
         watch->cut = false;
 
-        int r = steady_detector_add(watch->detector, &point, ret);
+        int r = watch->has_last ? steady_detector_add(watch->detector, &watch->last, ret) : STEADY_UNCHANGED;
+        watch->last = point;
+        watch->has_last = true;
         if (r < 0)
                 steady_watch_end(watch);
+        else if (r != STEADY_UNCHANGED) {
+                watch->steady = r == STEADY_DECLARED;
+                watch->declared_ns = sample->elapsed_ns;
+        }
         return r;
+}
+
+uint64_t steady_watch_held_ns(const SteadyWatch *watch, uint64_t elapsed_ns) {
+        return watch->steady && elapsed_ns > watch->declared_ns ? elapsed_ns - watch->declared_ns : 0;
 }
 
 void steady_watch_end(SteadyWatch *watch) {
         watch->detector = steady_detector_free(watch->detector);
         watch->host = (HostWatch) {};
-        watch->cut = false;
+        watch->has_last = false;
+        watch->cut = watch->steady = false;
 }
 
 const char *steady_decision_text(const SteadyWatch *watch, SteadyChange change, const SteadyDecision *decision,

@@ -54,7 +54,11 @@ typedef struct SteadyWatch {
         Direction direction;
         uint64_t begin_ns;
         HostWatch host;
+        SeriesPoint last; /* not yet judged: what follows may show that it ended with a pause */
+        bool has_last;
         bool cut; /* the next sample */
+        bool steady; /* declared, and not revoked */
+        uint64_t declared_ns; /* then; running time of the run */
 } SteadyWatch;
 
 /*
@@ -64,11 +68,20 @@ typedef struct SteadyWatch {
 int steady_watch_begin(SteadyWatch *watch, Direction direction, uint64_t capacity_bytes, uint64_t interval_ns,
                        uint64_t begin_ns);
 
-/* The run was paused, or something other than the drive held it up: what comes next is not the drive's doing. */
+/*
+ * The run was paused, or something other than the drive held it up: as in cuts_hold() the sample that ended with that
+ * and the next one are cut.
+ */
 void steady_watch_cut(SteadyWatch *watch);
 
-/* The next sample. A SteadyChange (*ret is filled unless STEADY_UNCHANGED); or -ENOMEM, and it watches nothing more. */
+/*
+ * The next sample; what is decided is over those before it. A SteadyChange (*ret is filled unless STEADY_UNCHANGED); or
+ * -ENOMEM, and it watches nothing more.
+ */
 int steady_watch_add(SteadyWatch *watch, const Sample *sample, SteadyDecision *ret);
+
+/* For how long before elapsed_ns of the run's running time a steady state has held since it was declared; 0: for none. */
+uint64_t steady_watch_held_ns(const SteadyWatch *watch, uint64_t elapsed_ns);
 
 void steady_watch_end(SteadyWatch *watch);
 

@@ -36,7 +36,9 @@ START_TEST(snia_bounds_belong_to_it) {
         ck_assert(window_of(950, 975, 1000, 1025, 1050).steady);   /* fit changes by exactly 10 % */
         ck_assert(!window_of(949, 974, 1000, 1026, 1051).steady);
         ck_assert(!window_of(0, 0, 0, 0, 0).steady);
-        ck_assert(window_of(0.09, 0.11, 0.1, 0.1, 0.1).steady);    /* whatever the binary digits */
+        /* Whatever the binary digits. */
+        ck_assert(window_of(0.9 * 0.03, 1.1 * 0.03, 0.03, 0.03, 0.03).steady);
+        ck_assert(window_of(0.95 * 0.01, 0.975 * 0.01, 0.01, 1.025 * 0.01, 1.05 * 0.01).steady);
 }
 END_TEST
 
@@ -199,6 +201,23 @@ START_TEST(fio_agrees_with_the_plain_formula) {
 }
 END_TEST
 
+START_TEST(fio_slope_is_that_of_a_second) {
+        /* 100 more every 10 s on a mean of 1000 are 1 % a second. */
+        SeriesPoint points[11];
+        for (size_t i = 0; i < ELEMENTSOF(points); i++)
+                points[i] = (SeriesPoint){ .from_s = 10 * (double) i, .to_s = 10 * (double) (i + 1),
+                                           .ios = 5000 + 1000 * (double) i };
+        FioCriterion criterion = { .slope = true, .limit_percent = 1.001, .duration_s = 110 };
+        Series series;
+        FioResult result;
+        ck_assert_int_eq(series_init(&series, points, ELEMENTSOF(points)), 0);
+        ck_assert_int_eq(fio_judge(&series, &criterion, &result), 0);
+        series_done(&series);
+        ck_assert(result.attained);
+        ck_assert_double_eq_tol(result.value_percent, 1, 1e-9);
+}
+END_TEST
+
 START_TEST(fio_limit_itself_is_not_enough) {
         _cleanup_(curve_done) Curve curve = curve_make(1000, NULL, 0, NULL, 100, 1, 1);
         Series series;
@@ -226,6 +245,7 @@ START_TEST(fio_window_is_as_long_as_told) {
                 ck_assert_int_eq(fio_judge(&series, &criterion, &result), 0);
                 ck_assert(result.attained);
                 ck_assert_double_eq_tol(result.attained_at_s, 1800, 1);
+                ck_assert_double_eq_tol(result.mean_iops, 1000, 1e-9); /* whatever the binary digits of the times */
                 series_done(&series);
         }
 }
@@ -278,13 +298,14 @@ START_TEST(fio_rounds_down) {
 END_TEST
 
 START_TEST(fio_attains_nothing_on_a_dead_drive) {
-        static const double dead[5] = {}, almost[] = { 1, 1, 0, 1, 1 };
+        static const double dead[5] = {}, almost[] = { 1, 1, 0, 1, 1 }, dying[] = { 1, 1, 1, 0, 0 };
         for (int slope = 0; slope <= 1; slope++) {
                 FioResult result = fio_window(dead, ELEMENTSOF(dead), slope, 90);
                 ck_assert(!result.attained && isnan(result.value_percent));
                 ck_assert_double_eq(result.mean_iops, 0);
         }
         ck_assert(!fio_window(almost, ELEMENTSOF(almost), true, 90).attained);
+        ck_assert(isnan(fio_window(dying, ELEMENTSOF(dying), true, 90).value_percent));
         ck_assert(fio_window(almost, ELEMENTSOF(almost), false, 101).attained); /* held against 0.8 */
 }
 END_TEST
@@ -318,6 +339,7 @@ static Suite *make_suite(void) {
         tcase_add_test(t, fio_attains_nothing_on_a_dead_drive);
         tcase_add_test(t, fio_window_begins_anew_after_a_pause);
         tcase_add_test(t, fio_agrees_with_the_plain_formula);
+        tcase_add_test(t, fio_slope_is_that_of_a_second);
         tcase_add_test(t, fio_limit_itself_is_not_enough);
         tcase_add_test(t, fio_window_is_as_long_as_told);
         suite_add_tcase(s, t);

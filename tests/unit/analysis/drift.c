@@ -66,6 +66,13 @@ START_TEST(a_stall_is_no_slope) {
         for (size_t i = 0; i < ELEMENTSOF(y); i++)
                 y[i] = i >= 900 && i < 906 ? 0 : 9;
         ck_assert_int_eq(is_bounded(y, ELEMENTSOF(y), ELEMENTSOF(y), block_s), 1);
+
+        /* And in noise three of its standard deviations are the most that a block may count. */
+        static double noisy[2000];
+        const double *noise = line(0, 0.1);
+        for (size_t i = 0; i < ELEMENTSOF(noisy); i++)
+                noisy[i] = i >= 1900 && i < 1906 ? 0 : noise[i];
+        ck_assert_int_eq(is_bounded(noisy, ELEMENTSOF(noisy), ELEMENTSOF(noisy), block_s), 1);
 }
 END_TEST
 

@@ -88,6 +88,35 @@ START_TEST(a_level_is_declared_and_revoked_in_words) {
 }
 END_TEST
 
+START_TEST(a_steady_state_holds_from_its_declaration_to_its_revocation) {
+        static Sample sample;
+        SteadyWatch watch = {};
+        SteadyDecision decision;
+        uint64_t declared_ns = 0;
+
+        ck_assert_int_eq(steady_watch_begin(&watch, DIRECTION_WRITE, 100 * MIB, NSEC_PER_SEC, BEGIN_NS), 0);
+        for (unsigned i = 0; i < 1700; i++) {
+                set_sample(&sample, i, i < 1600 ? 10000 : 2000);
+                int r = steady_watch_add(&watch, &sample, &decision);
+                ck_assert_int_ge(r, 0);
+                if (r == STEADY_DECLARED)
+                        declared_ns = sample.elapsed_ns;
+                if (r == STEADY_REVOKED)
+                        declared_ns = 0;
+                ck_assert_uint_eq(steady_watch_held_ns(&watch, sample.elapsed_ns + 5),
+                                  declared_ns > 0 ? sample.elapsed_ns + 5 - declared_ns : 0);
+        }
+        ck_assert_uint_eq(declared_ns, 0); /* it was revoked */
+
+        ck_assert_int_eq(steady_watch_begin(&watch, DIRECTION_WRITE, 100 * MIB, NSEC_PER_SEC, BEGIN_NS), 0);
+        Seen seen = {};
+        watch_level(&watch, &seen, 0, 1500, 10000);
+        ck_assert_uint_gt(steady_watch_held_ns(&watch, UINT64_MAX), 0);
+        steady_watch_end(&watch);
+        ck_assert_uint_eq(steady_watch_held_ns(&watch, UINT64_MAX), 0);
+}
+END_TEST
+
 START_TEST(only_one_direction_counts) {
         SteadyWatch watch = {};
         Seen seen = {};
@@ -117,6 +146,22 @@ START_TEST(what_follows_a_cut_is_left_out) {
                 ck_assert_uint_eq(seen.n[STEADY_REVOKED], 1);
                 steady_watch_end(&watch);
         }
+}
+END_TEST
+
+/* A pause drains what is outstanding: its last second is slow, and it completes a block. */
+START_TEST(what_ends_with_a_cut_is_left_out) {
+        SteadyWatch watch = {};
+        Seen seen = {};
+
+        ck_assert_int_eq(steady_watch_begin(&watch, DIRECTION_WRITE, 100 * MIB, NSEC_PER_SEC, BEGIN_NS), 0);
+        watch_level(&watch, &seen, 0, 1369, 10000);
+        watch_level(&watch, &seen, 1369, 1370, 0);
+        steady_watch_cut(&watch);
+        watch_level(&watch, &seen, 1370, 1600, 10000);
+        ck_assert_uint_eq(seen.n[STEADY_DECLARED], 1);
+        ck_assert_str_eq(seen.text[STEADY_DECLARED], "while it ran: 10.0k write IOPS since 19 min 0 s of the phase");
+        steady_watch_end(&watch);
 }
 END_TEST
 
@@ -235,8 +280,10 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, times_are_those_of_the_phase);
         tcase_add_test(tc, impossible_times_do_not_wrap);
         tcase_add_test(tc, a_level_is_declared_and_revoked_in_words);
+        tcase_add_test(tc, a_steady_state_holds_from_its_declaration_to_its_revocation);
         tcase_add_test(tc, only_one_direction_counts);
         tcase_add_test(tc, what_follows_a_cut_is_left_out);
+        tcase_add_test(tc, what_ends_with_a_cut_is_left_out);
         tcase_add_test(tc, a_new_phase_starts_afresh);
         tcase_add_test(tc, host_without_a_moment_to_spare_is_starved);
         tcase_add_test(tc, host_that_is_always_busy_is_no_exception);
