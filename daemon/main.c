@@ -14,9 +14,11 @@
 #include "log.h"
 #include "manager-bus.h"
 #include "manager.h"
+#include "notify.h"
 #include "run/status.h"
 #include "state-directory.h"
 #include "util/macro.h"
+#include "util/text.h"
 
 #define STATE_DIRECTORY_DEFAULT "/var/lib/plateau"
 
@@ -32,6 +34,8 @@ typedef struct Service {
         Manager *manager;
         ManagerBus *bus;
         sd_event_source *status_timer;
+        sd_event_source *watchdog_timer;
+        uint64_t watchdog_usec;  /* how often the manager is told that all is well */
         char status[MANAGER_STATUS_MAX]; /* as the service manager knows it */
         int exit_status;
 } Service;
@@ -112,14 +116,31 @@ static int parse_options(int argc, char **argv, Options *ret, Error *error) {
 
 /* --- the service manager --- */
 
+/* On one line: what a file is called must not become an assignment. */
+static int tell_status(const char *status) {
+        _cleanup_free_ char *escaped = text_escape(status), *assignment = NULL;
+
+        if (!escaped || asprintf(&assignment, "STATUS=%s", escaped) < 0)
+                return -ENOMEM;
+        return notify_manager(assignment);
+}
+
+/* If this one is not heard, the next one may be: twice as often as it must. */
+static int on_watchdog_timer(sd_event_source *source, uint64_t usec, void *userdata) {
+        Service *service = userdata;
+
+        (void) notify_manager("WATCHDOG=1");
+        int r = sd_event_source_set_time_relative(source, service->watchdog_usec);
+        return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
 static int on_status_timer(sd_event_source *source, uint64_t usec, void *userdata) {
         Service *service = userdata;
         char status[MANAGER_STATUS_MAX];
 
-        if (strcmp(manager_status(service->manager, status), service->status) != 0) {
+        if (strcmp(manager_status(service->manager, status), service->status) != 0 &&
+            tell_status(status) >= 0)
                 snprintf(service->status, sizeof(service->status), "%s", status);
-                (void) sd_notifyf(false, "STATUS=%s", status);
-        }
 
         int r = sd_event_source_set_time_relative(source, USEC_PER_SEC);
         return r < 0 ? r : sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
@@ -134,7 +155,7 @@ static void on_stopped(void *userdata) {
 
 static void service_stop(Service *service, int exit_status) {
         service->exit_status = MAX(service->exit_status, exit_status);
-        (void) sd_notify(false, "STOPPING=1\nSTATUS=stopping");
+        (void) notify_manager("STOPPING=1\nSTATUS=stopping");
         service->status_timer = sd_event_source_disable_unref(service->status_timer);
         manager_stop(service->manager, on_stopped, service);
 }
@@ -182,9 +203,12 @@ static int service_watch(Service *service) {
         if (r >= 0)
                 r = sd_event_add_time_relative(service->event, &service->status_timer, CLOCK_MONOTONIC, 0, 0,
                                                on_status_timer, service);
-        if (r >= 0)
-                r = sd_event_set_watchdog(service->event, true);
-        return r;
+        if (r < 0 || sd_watchdog_enabled(false, &service->watchdog_usec) <= 0)
+                return r;
+
+        service->watchdog_usec /= 2;
+        return sd_event_add_time_relative(service->event, &service->watchdog_timer, CLOCK_MONOTONIC, 0, 1,
+                                          on_watchdog_timer, service);
 }
 
 static int service_begin(Service *service, const Options *options, Error *error) {
@@ -221,6 +245,7 @@ static int service_end(Service *service) {
         int r = 0;
 
         service->status_timer = sd_event_source_disable_unref(service->status_timer);
+        service->watchdog_timer = sd_event_source_disable_unref(service->watchdog_timer);
         if (service->bus)
                 manager_bus_free(service->bus);
         if (service->manager)
@@ -238,7 +263,7 @@ static int service_run(const Options *options) {
         if (r < 0)
                 log_error("%s", error_message(&error));
         else {
-                (void) sd_notify(false, "READY=1");
+                (void) notify_manager("READY=1");
                 log_info("ready, database %s", manager_database_path(service.manager));
                 r = sd_event_loop(service.event);
                 if (r < 0)

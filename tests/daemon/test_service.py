@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
 """plateaud as a service: how it begins, what it tells its manager, how it ends, and what its end leaves."""
 
+import contextlib
 import os
 import re
 import signal
+import socket
 import sqlite3
 import subprocess
 import time
 
 import pytest
-from harness import PrivateBus, is_gone, scratch_path, sysfs_stat_since, wait_for
+from harness import PATIENCE, PrivateBus, is_gone, scratch_path, sysfs_stat_since, wait_for
 from service_bus import (
     LONG_JOB, MANAGER, ROOT, BusError, Service, event_kinds, events, rows, short_job, state_in_database,
 )  # fmt: skip
@@ -133,6 +135,26 @@ def test_watchdog_is_fed_while_a_device_hangs(make_service, nbd):
     before = service.read_notifications().count("WATCHDOG=1")
     wait_for(lambda: service.read_notifications().count("WATCHDOG=1") > before + 2)
     assert bus.run(run, "OldestIoNSec") >= 5e9
+
+
+def test_manager_that_does_not_read_holds_up_nobody(make_service, loop):
+    path = scratch_path("deaf") / "notify"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as deaf:
+        deaf.bind(str(path))
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as teller, contextlib.suppress(BlockingIOError):
+            teller.setblocking(False)
+            while True:
+                teller.sendto(b"full", str(path))
+        service = make_service(start=False, watchdog_s=1, NOTIFY_SOCKET=str(path))
+        service.start(ready=False)
+        bus = Service(service)
+        wait_for(lambda: "ready, database" in service.log(), 10, "service")
+        (run,) = bus.start(LONG_JOB, loop())
+        bus.wait_samples(run, 3)
+        began = time.monotonic()
+        assert bus.run(run, "State") == "running"
+        assert time.monotonic() - began < 1 * PATIENCE
+        assert service.stop() == 0
 
 
 # --- its own end ---------------------------------------------------------------------------------------
