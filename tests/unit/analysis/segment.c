@@ -110,11 +110,47 @@ START_TEST(long_run_variance_sees_correlation) {
 }
 END_TEST
 
+/* Levels of 128 values, 0 1 0 2 0 3 ...: only the means of 128 see them, and by so little that they are not capped. */
+START_TEST(long_run_variance_has_its_bounds) {
+        const double floor_v = NOISE_FLOOR * NOISE_FLOOR, sigma = 1.4826 * 3 * 0.001; /* of 1 -1 2 -2 3 ... 6 */
+        double y[12 * 128];
+        for (size_t i = 0; i < ELEMENTSOF(y); i++)
+                y[i] = i / 128 % 2 ? 0.001 * (double) (i / 256 + 1) : 0;
+        ck_assert_double_eq_tol(long_run_variance(y, 12 * 128), 128 * sigma * sigma / 2, 1e-6);
+        ck_assert_double_lt(long_run_variance(y, 12 * 128 - 1), 40 * floor_v); /* eleven means are too few */
+
+        for (size_t i = 0; i < ELEMENTSOF(y); i++)
+                y[i] = 0.02 * sin((double) i / 80);
+        ck_assert_double_eq_tol(long_run_variance(y, ELEMENTSOF(y)), 64 * floor_v, 1e-9);
+}
+END_TEST
+
+START_TEST(line_goes_beyond_three_point_three_errors) {
+        static const struct { double sigmas; int direction; } cases[] = {
+                { 3.25, 0 }, { 3.35, 1 }, { -3.25, 0 }, { -3.35, -1 },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                double y[11];
+                Line l;
+                int direction;
+                for (size_t k = 0; k < ELEMENTSOF(y); k++)
+                        y[k] = cases[i].sigmas * NOISE_FLOOR / sqrt(110) * (double) k;
+                ck_assert_int_eq(line_direction(y, ELEMENTSOF(y), &l, &direction), 0);
+                ck_assert_double_eq_tol(l.sum_tt, 110, 1e-9);
+                ck_assert_int_eq(direction, cases[i].direction);
+        }
+}
+END_TEST
+
 START_TEST(line) {
         Line l = line_fit((double[]){ 1, 3, 5, 7 }, 4);
         ck_assert_double_eq_tol(l.slope, 2, 1e-12);
         ck_assert_double_eq_tol(l.intercept, 1, 1e-12);
         ck_assert_double_eq_tol(l.sum_tt, 5, 1e-12);
+        ck_assert_double_eq_tol(l.sum_rr, 0, 1e-12);
+        l = line_fit((double[]){ 1, -1, -1, 1 }, 4);
+        ck_assert_double_eq_tol(l.slope, 0, 1e-12);
+        ck_assert_double_eq_tol(l.sum_rr, 4, 1e-12);
 }
 END_TEST
 
@@ -126,6 +162,8 @@ static Suite *make_suite(void) {
         tcase_add_test(t, constant_is_one_piece);
         tcase_add_test(t, quantiles);
         tcase_add_test(t, long_run_variance_sees_correlation);
+        tcase_add_test(t, long_run_variance_has_its_bounds);
+        tcase_add_test(t, line_goes_beyond_three_point_three_errors);
         tcase_add_test(t, line);
         suite_add_tcase(s, t);
         return s;
