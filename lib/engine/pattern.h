@@ -9,13 +9,14 @@
  * Indices of one slice count all its streams' I/O together, in the order of submission. Where streams are told apart
  * (in sequential order, and where each has a region of its own) index i belongs to stream i % numjobs.
  *
- * - Random, uniform with replacement: every I/O draws its direction, its place and its size anew.
+ * - Random with replacement: every I/O draws its direction, its place (engine/distribution.h) and its size anew.
  * - Random with random_map: a keyed permutation of the tiles (engine/tiling.h), another one for every pass; none comes
  *   again before all have come. Where reads and writes have the same sizes they share the permutation and
  *   each tile is either read or written in a pass, as in fio; where they do not, each has its own.
  * - Sequential: each stream starts at its region's first tile and wraps; reads and writes each keep their own position.
  */
 
+#include "engine/distribution.h"
 #include "engine/permutation.h"
 #include "engine/tiling.h"
 #include "sample/position.h"
@@ -32,7 +33,7 @@ typedef struct Pattern {
         uint64_t size_key;
         uint64_t region_offset; /* of the first stream */
         uint64_t stream_step_bytes;
-        uint64_t n_blocks[N_DIRECTIONS];
+        Distribution distribution[N_DIRECTIONS]; /* of blocks of the smallest size, for draws */
         Tiling tiling[N_DIRECTIONS];
         Permutation order[N_DIRECTIONS]; /* of the tiles */
         uint32_t n_streams; /* that are told apart */

@@ -25,6 +25,7 @@
 #include <sys/eventfd.h>
 #include <time.h>
 
+#include "engine/pace.h"
 #include "engine/pattern.h"
 #include "util/macro.h"
 #include "util/time.h"
@@ -117,6 +118,9 @@ struct Slice {
         uint64_t next_index;
         uint64_t next_write;
         uint64_t issued_bytes;
+        uint64_t n_issued; /* I/Os; as many as the bytes made, where the phase was taken up */
+        Pace pace;
+        uint64_t pace_wait_ns; /* until the next I/O is due; UINT64_MAX if that does not hold it up */
         uint64_t now_ns; /* the newest reading of the clock */
         uint64_t owner_awake_before_ns; /* then */
         uint64_t reaped_at_ns;
@@ -194,16 +198,19 @@ static void prefetch_next(const Slice *s) {
                 __builtin_prefetch(buf + (size_t) i * CACHE_LINE, 1);
 }
 
-static void fill_slot(Slice *s, uint32_t number) {
+static void fill_slot(Slice *s, uint32_t number, const PatternOp *op) {
         Slot *slot = &s->slots[number];
 
         prefetch_next(s);
         atomic_store_explicit(&slot->index, s->next_index, memory_order_relaxed);
-        slot->op = pattern_at(&s->pattern, s->next_index++);
+        s->next_index++;
+        slot->op = *op;
         slot->n_done = 0;
         if (slot->op.direction == DIRECTION_WRITE)
                 payload_fill(s->config.payload, slot->buf, slot->op.length, slot->op.offset, s->next_write++);
         s->issued_bytes += slot->op.length;
+        s->n_issued++;
+        pace_count(&s->pace, slot->op.direction, slot->op.length);
         submit_slot(s, number);
 }
 
@@ -219,14 +226,42 @@ static void publish_place(Slice *s) {
         atomic_store_explicit(&s->place.version, version + 2, memory_order_release);
 }
 
+static bool is_all_issued(const Slice *s) {
+        return s->issued_bytes >= s->phase->limit_bytes ||
+               (s->phase->limit_ios > 0 && s->n_issued >= s->phase->limit_ios);
+}
+
+static uint64_t running_now(const Slice *s) {
+        return running_ns_at(atomic_load_explicit(&s->clock, memory_order_relaxed), s->now_ns);
+}
+
+/* Where a rate is limited; all of a phase waits for the next I/O in its order, whatever its direction. */
+static bool is_due(Slice *s, const PatternOp *op) {
+        uint64_t wait_ns = s->pace.is_limited ?
+                pace_wait_ns(&s->pace, op->direction, op->length, s->n_free, running_now(s)) : 0;
+
+        s->pace_wait_ns = wait_ns > 0 ? wait_ns : UINT64_MAX;
+        return wait_ns == 0;
+}
+
+static bool fill_next(Slice *s) {
+        PatternOp op = pattern_at(&s->pattern, s->next_index);
+
+        if (!is_due(s, &op))
+                return false;
+        fill_slot(s, s->free_slots[--s->n_free], &op);
+        return true;
+}
+
 /* Queues new I/O in free slots; returns whether there is more to queue at once. */
 static bool fill(Slice *s) {
         uint32_t before = s->n_free;
         uint64_t until = s->issued_bytes > UINT64_MAX - FILL_BYTES_MAX ? UINT64_MAX : s->issued_bytes + FILL_BYTES_MAX;
 
-        until = MIN(until, s->phase->limit_bytes);
-        while (s->n_free > 0 && before - s->n_free < FILL_MAX && s->issued_bytes < until)
-                fill_slot(s, s->free_slots[--s->n_free]);
+        s->pace_wait_ns = UINT64_MAX;
+        while (s->n_free > 0 && before - s->n_free < FILL_MAX && s->issued_bytes < until && !is_all_issued(s))
+                if (!fill_next(s))
+                        break;
         if (s->n_free == before)
                 return false;
 
@@ -235,7 +270,7 @@ static bool fill(Slice *s) {
                 atomic_store_explicit(&s->slots[s->free_slots[i]].submitted_at_ns, now, memory_order_relaxed);
         atomic_store_explicit(&s->n_in_flight, s->n_slots - s->n_free, memory_order_relaxed);
         publish_place(s);
-        return s->n_free > 0 && s->issued_bytes < s->phase->limit_bytes;
+        return s->n_free > 0 && !is_all_issued(s) && s->pace_wait_ns == UINT64_MAX;
 }
 
 /* What the device did not do for a reason that passes, or did in part, is asked again; not for ever when stopping. */
@@ -382,11 +417,9 @@ static bool exchange(Slice *s, bool more, uint64_t left_ns) {
 
 /* Running time left in the phase. */
 static uint64_t time_left(const Slice *s) {
-        uint64_t running = running_ns_at(atomic_load_explicit(&s->clock, memory_order_relaxed), s->now_ns);
-
         if (s->phase->runtime_ns == 0)
                 return UINT64_MAX;
-        return s->phase->runtime_ns - MIN(s->phase->runtime_ns, running);
+        return s->phase->runtime_ns - MIN(s->phase->runtime_ns, running_now(s));
 }
 
 static void pause_until_told(Slice *s) {
@@ -407,7 +440,7 @@ static void run_phase(Slice *s) {
         for (;;) {
                 Command command = command_of(s);
                 uint64_t left_ns = time_left(s);
-                bool ended = left_ns == 0 || s->issued_bytes >= s->phase->limit_bytes || s->failure.errnum > 0;
+                bool ended = left_ns == 0 || is_all_issued(s) || s->failure.errnum > 0;
                 bool draining = ended || command != COMMAND_RUN;
                 bool more = false;
 
@@ -421,7 +454,7 @@ static void run_phase(Slice *s) {
                 set_state(s, draining ? ENGINE_DRAINING : ENGINE_RUNNING);
                 if (!draining)
                         more = fill(s);
-                if (!exchange(s, more, draining ? UINT64_MAX : left_ns))
+                if (!exchange(s, more, draining ? UINT64_MAX : MIN(left_ns, s->pace_wait_ns)))
                         break;
                 reap(s, command == COMMAND_STOP || command == COMMAND_EXIT);
                 back_off(s);
@@ -561,6 +594,7 @@ static void lay_out_slots(Slice *s, const PhasePlan *phase) {
 static void begin_at(Slice *s, const Position *at, uint64_t now) {
         s->next_index = at->next_index;
         s->issued_bytes = at->issued_bytes;
+        s->n_issued = phase_plan_ios(s->phase, at->issued_bytes);
         s->position = *at;
         s->marked_index = at->low_index;
         s->marked_at_ns = now;
@@ -579,6 +613,7 @@ int slice_start(Slice *s, const PhasePlan *phase, const Position *at, uint64_t r
         s->phase = phase;
         pattern_init(&s->pattern, phase, s->config.number);
         begin_at(s, at, now);
+        pace_begin(&s->pace, phase, running_ns);
         s->failure = (EngineFailure) {};
         s->ns_per_io = SLOW_NS_PER_IO;
         s->now_ns = s->reaped_at_ns = now;

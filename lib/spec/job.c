@@ -175,6 +175,29 @@ static int finish_io(const JobReader *reader, const PhaseDraft *draft, Error *er
         return r;
 }
 
+static bool has_two_rates(const JobPhase *phase) {
+        bool bytes = false, iops = false;
+
+        for (Direction d = 0; d < N_DIRECTIONS; d++) {
+                bytes |= phase->rate_bytes[d] > 0;
+                iops |= phase->rate_iops[d] > 0;
+        }
+        return bytes && iops;
+}
+
+/* What I/O looks like, in a matrix too. */
+static int check_load(const JobReader *reader, const JobPhase *phase, Error *error) {
+        int r = check_needed(reader, phase, !has_two_rates(phase),
+                             "both rate and rate_iops: expected one of them (0 takes the other back)", error);
+
+        if (r >= 0)
+                r = check_needed(reader, phase, !rw_mode_is_random(phase->rw) || !phase->random_map ||
+                                 phase->distribution == DISTRIBUTION_RANDOM,
+                                 "random_distribution draws blocks again, and norandommap=0 none before all have "
+                                 "come: expected norandommap=1", error);
+        return r;
+}
+
 static int finish_action(const JobReader *reader, PhaseDraft *draft, Error *error) {
         switch (draft->phase.action) {
         case PHASE_ACTION_MATRIX:
@@ -248,6 +271,8 @@ static int finish_phase(JobReader *reader, Error *error) {
         set_default_places(&draft->phase, reader->section_line);
         draft->phase.read_percent = effective_read_percent(draft);
         r = finish_action(reader, draft, error);
+        if (r >= 0)
+                r = check_load(reader, &draft->phase, error);
         if (r >= 0)
                 r = check_outstanding(reader, &draft->phase, error);
         if (r >= 0)

@@ -55,6 +55,13 @@ typedef struct Extent {
         uint64_t value; /* bytes, or percent (1..100) */
 } Extent;
 
+/* random_distribution= */
+typedef enum RandomDistribution {
+        DISTRIBUTION_RANDOM, /* uniform */
+        DISTRIBUTION_ZIPF,
+        DISTRIBUTION_ZONED,
+} RandomDistribution;
+
 /* Values of a list, in the order in which they stand. */
 typedef struct ValueList {
         size_t n;
@@ -83,13 +90,19 @@ typedef struct JobPhase {
         uint64_t step_ns; /* of each cell of a matrix */
         uint64_t steady_hold_ns; /* until=steady: ends when a steady state has held that long; 0: it does not */
         uint64_t loops; /* at least 1 */
+        uint64_t number_ios; /* of each stream in each loop, at most; 0: no limit */
+        uint64_t rate_bytes[N_DIRECTIONS], rate_iops[N_DIRECTIONS]; /* of each stream, a second, at most; 0: no limit */
         uint64_t capacity_loops; /* instead: written is this many times the target's size; 0: not said */
         Extent size;
         Extent io_size; /* of each stream */
         Extent offset;
-        OptionPlace bs_place, split_place, size_place, offset_place;
+        Extent offset_increment; /* from each stream's region to the next one's; in percent of the target */
+        OptionPlace bs_place, split_place, size_place, offset_place, offset_increment_place;
         bool ends_on_error[N_DIRECTIONS]; /* continue_on_error: an I/O of it that fails ends the run */
         bool random_map; /* norandommap=0: every block once before any comes again */
+        RandomDistribution distribution;
+        double zipf_theta;
+        ZoneSplit zones[N_DIRECTIONS];
         bool random_repeat; /* randrepeat */
         bool has_seed;
         uint64_t seed; /* randseed, if has_seed */

@@ -2,7 +2,16 @@
 
 #include "spec/option-load.h"
 
+#include <errno.h>
+#include <string.h>
+
+#include "spec/expression.h"
 #include "util/cleanup.h"
+#include "util/macro.h"
+#include "util/parse.h"
+
+#define ZIPF_THETA_DEFAULT 1.1 /* fio's */
+#define ZIPF_THETA_MAX 10
 
 int set_bssplit(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
         BlockSplit splits[N_DIRECTIONS] = {};
@@ -18,5 +27,67 @@ int set_bssplit(const JobOption *option, const char *value, PhaseDraft *draft, J
         for (Direction d = 0; d < N_DIRECTIONS; d++)
                 if (parts[d])
                         draft->phase.split[d] = splits[d];
+        return 0;
+}
+
+int set_rate(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+        uint64_t *rates = (uint64_t *) ((char *) draft + option->field), parsed[N_DIRECTIONS];
+        const char *parts[N_DIRECTIONS];
+        _cleanup_free_ char *copy = NULL;
+        int r = split_directions(value, &copy, parts);
+
+        for (Direction d = 0; r >= 0 && d < N_DIRECTIONS; d++)
+                if (parts[d])
+                        r = expression_evaluate(parts[d], &parsed[d]);
+        if (r < 0)
+                return r;
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                if (parts[d])
+                        rates[d] = parsed[d];
+        return 0;
+}
+
+/* The formula (engine/distribution.c) has no value at 1. */
+static int set_zipf(const char *theta, PhaseDraft *draft) {
+        double value = ZIPF_THETA_DEFAULT;
+        int r = theta ? parse_double(theta, &value) : 0;
+
+        if (r < 0)
+                return r;
+        if (value <= 0 || value > ZIPF_THETA_MAX || !(value < 1 || value > 1))
+                return -ERANGE;
+        draft->phase.distribution = DISTRIBUTION_ZIPF;
+        draft->phase.zipf_theta = value;
+        return 0;
+}
+
+static int set_zoned(const char *value, PhaseDraft *draft) {
+        ZoneSplit zones[N_DIRECTIONS] = {};
+        const char *parts[N_DIRECTIONS];
+        _cleanup_free_ char *copy = NULL;
+        int r = split_directions(value, &copy, parts);
+
+        for (Direction d = 0; r >= 0 && d < N_DIRECTIONS; d++)
+                if (parts[d])
+                        r = zone_split_parse(&zones[d], parts[d]);
+        if (r < 0)
+                return r;
+        draft->phase.distribution = DISTRIBUTION_ZONED;
+        memcpy(draft->phase.zones, zones, sizeof(zones));
+        return 0;
+}
+
+int set_random_distribution(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+        static const char zipf[] = "zipf:", zoned[] = "zoned:";
+
+        if (strcmp(value, "zipf") == 0)
+                return set_zipf(NULL, draft);
+        if (strncmp(value, zipf, strlen(zipf)) == 0)
+                return set_zipf(value + strlen(zipf), draft);
+        if (strncmp(value, zoned, strlen(zoned)) == 0)
+                return set_zoned(value + strlen(zoned), draft);
+        if (strcmp(value, "random") != 0)
+                return -EINVAL;
+        draft->phase.distribution = DISTRIBUTION_RANDOM;
         return 0;
 }

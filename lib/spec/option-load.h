@@ -5,4 +5,8 @@
 
 #include "spec/option.h"
 
+/* Rates of reads, writes and trims; field: of an array of uint64_t. */
+int set_rate(const JobOption *option, const char *value, PhaseDraft *draft, Job *job);
+
+int set_random_distribution(const JobOption *option, const char *value, PhaseDraft *draft, Job *job);
 int set_bssplit(const JobOption *option, const char *value, PhaseDraft *draft, Job *job);

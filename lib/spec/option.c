@@ -51,6 +51,10 @@ static int set_u32(const JobOption *option, const char *value, PhaseDraft *draft
         return 0;
 }
 
+static int set_u64(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+        return evaluate_range(option, value, field_of(option, draft));
+}
+
 static int parse_bool(const char *value, bool *ret) {
         uint64_t number;
         int r;
@@ -362,12 +366,22 @@ const JobOption job_options[] = {
           .text = OUTSTANDING_TEXT "; of a matrix a list" },
         { "loops", .set = set_loops, .max = UINT32_MAX, .text = "a number up to 4294967295" },
         { "norandommap", .set = set_norandommap, .may_be_bare = true, .text = BOOL_TEXT },
+        { "number_ios", .set = set_u64, .field = FIELD(phase.number_ios), .max = INT64_MAX, .text = "a number" },
         { "numjobs", .set = set_u32, .field = FIELD(phase.numjobs), .min = 1, .max = JOB_OUTSTANDING_MAX,
           .text = OUTSTANDING_TEXT " or $ncpus" },
         { "offset", "fileoffset", .set = set_extent, .is_bytes = true, .field = FIELD(phase.offset),
           .place = FIELD(phase.offset_place), .text = "bytes" NUMBER_TEXT ", or 1% to 100% of the target" },
+        { "offset_increment", .set = set_extent, .is_bytes = true, .field = FIELD(phase.offset_increment),
+          .place = FIELD(phase.offset_increment_place), .text = "bytes" NUMBER_TEXT ", or 1% to 100% of the target" },
+        { "random_distribution", .set = set_random_distribution,
+          .text = "random, zipf, zipf: and a number up to 10 that is not 1, or zoned: and access/size percentages, "
+                  "accesses 100 together, sizes 100 at most" },
         { "randrepeat", .set = set_bool, .field = FIELD(phase.random_repeat), .text = BOOL_TEXT },
         { "randseed", .set = set_seed, .text = "a number" },
+        { "rate", .set = set_rate, .is_bytes = true, .field = FIELD(phase.rate_bytes),
+          .text = "bytes a second" NUMBER_TEXT ", or read,write numbers" },
+        { "rate_iops", .set = set_rate, .field = FIELD(phase.rate_iops),
+          .text = "I/Os a second" NUMBER_TEXT ", or read,write numbers" },
         { "runtime", "timeout", .set = set_runtime,
           .text = "a time: a whole number with d, h, m, s, ms or us (s if none)" },
         { "rw", "readwrite", .set = set_rw, .text = "read, write, rw, randread, randwrite or randrw" },
@@ -455,10 +469,10 @@ static const char *const fio_only[] = {
         "log_hist_coarseness", "log_hist_msec", "log_max_value", "log_offset", "log_prio",
         "log_store_compressed", "log_unix_epoch", "max_latency", "max_open_zones", "mem", "mem_align",
         "merge_blktrace_file", "merge_blktrace_iters", "merge_blktrace_scalars", "new_group", "nice", "nonvectored",
-        "nrfiles", "numa_cpu_nodes", "numa_mem_policy", "number_ios", "offset_align", "offset_increment",
+        "nrfiles", "numa_cpu_nodes", "numa_mem_policy", "offset_align",
         "opendir", "openfiles", "overwrite", "per_job_logs", "percentage_random", "percentile_list", "pre_read",
-        "prio", "prioclass", "profile", "random_distribution", "random_generator", "ramp_time", "rate",
-        "rate_cycle", "rate_ignore_thinktime", "rate_iops", "rate_iops_min", "rate_min", "rate_process",
+        "prio", "prioclass", "profile", "random_generator", "ramp_time",
+        "rate_cycle", "rate_ignore_thinktime", "rate_iops_min", "rate_min", "rate_process",
         "read_beyond_wp", "read_iolog", "read_iolog_chunked", "refill_buffers", "replay_align",
         "replay_no_stall", "replay_redirect", "replay_scale", "replay_skip", "replay_time_scale",
         "rw_sequencer", "scramble_buffers", "serialize_overlap", "significant_figures", "slat_percentiles",

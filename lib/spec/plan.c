@@ -44,6 +44,10 @@ static uint64_t percent_of(uint64_t bytes, uint64_t percent) {
         return (uint64_t) ((unsigned __int128) bytes * percent / 100);
 }
 
+static uint64_t round_up(uint64_t bytes, uint64_t block) {
+        return saturating_mul(bytes / block + (bytes % block != 0), block);
+}
+
 /* Behind what is wrong with a value that may not be what its writer thinks. */
 static const char *iec_hint(const OptionPlace *place) {
         return place->iec_suffix ? "; as in fio, KiB, MiB, GiB are powers of 1000, and k, m, g of 1024" : "";
@@ -90,12 +94,8 @@ static int bind_offset(Binding *binding, Error *error) {
 
         if (extent->kind == EXTENT_BYTES)
                 offset = extent->value;
-        else if (extent->kind == EXTENT_PERCENT) {
-                uint64_t exact = percent_of(target->size_bytes, extent->value);
-                uint64_t n_blocks = exact / binding->block_min + (exact % binding->block_min != 0);
-
-                offset = saturating_mul(n_blocks, binding->block_min);
-        }
+        else if (extent->kind == EXTENT_PERCENT)
+                offset = round_up(percent_of(target->size_bytes, extent->value), binding->block_min);
 
         if (offset % target->logical_block_bytes != 0)
                 return error_set(error, ERROR_USAGE, EINVAL,
@@ -113,11 +113,41 @@ static int bind_offset(Binding *binding, Error *error) {
         return 0;
 }
 
+/* The other streams' regions must begin on the target too. */
+static int bind_stream_step(Binding *binding, Error *error) {
+        const OptionPlace *place = &binding->phase->offset_increment_place;
+        const Extent *extent = &binding->phase->offset_increment;
+        const PlanTarget *target = binding->target;
+        uint64_t step = extent->kind == EXTENT_BYTES ? extent->value : 0;
+
+        if (extent->kind == EXTENT_PERCENT)
+                step = round_up(percent_of(target->size_bytes, extent->value), binding->block_min);
+        if (binding->phase->numjobs == 1)
+                step = 0;
+
+        if (step % target->logical_block_bytes != 0)
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s:%u: phase '%s': offset_increment=%" PRIu64 " on a target with logical blocks of "
+                                 "%" PRIu32 " bytes: expected a multiple of that%s",
+                                 binding->file, place->line, binding->phase->name, step, target->logical_block_bytes,
+                                 iec_hint(place));
+
+        uint64_t last = saturating_mul(step, binding->phase->numjobs - 1);
+        if (last >= target->size_bytes - binding->bound->region_offset)
+                return error_set(error, ERROR_USAGE, ERANGE,
+                                 "%s:%u: phase '%s': with offset_increment=%" PRIu64 " the last of %" PRIu32
+                                 " streams begins beyond the end of the target: expected less",
+                                 binding->file, place->line, binding->phase->name, step, binding->phase->numjobs);
+        binding->bound->stream_step_bytes = step;
+        return 0;
+}
+
 /* Bytes of the region before it is cut down to whole blocks. */
 static int wanted_bytes(Binding *binding, uint64_t *ret) {
+        uint64_t step = binding->bound->stream_step_bytes, before_last = step * (binding->phase->numjobs - 1);
+        uint64_t available = binding->target->size_bytes - binding->bound->region_offset - before_last;
         const Extent *extent = &binding->phase->size;
-        uint64_t available = binding->target->size_bytes - binding->bound->region_offset;
-        uint64_t wanted = available;
+        uint64_t wanted = available + before_last;
 
         if (extent->kind == EXTENT_BYTES)
                 wanted = extent->value;
@@ -127,6 +157,10 @@ static int wanted_bytes(Binding *binding, uint64_t *ret) {
         *ret = MIN(wanted, available);
         if (wanted <= available)
                 return 0;
+        if (step > 0)
+                return notices_add(&binding->plan->notices, &binding->plan->n_notices,
+                                   "phase '%s': the last stream begins %" PRIu64 " bytes before the target's end: all "
+                                   "regions are cut to that", binding->phase->name, available);
         return notices_add(&binding->plan->notices, &binding->plan->n_notices,
                            "phase '%s': the size of %" PRIu64 " bytes reaches beyond the target's end: cut to %" PRIu64,
                            binding->phase->name, wanted, available);
@@ -213,6 +247,10 @@ static void bind_limits(Binding *binding) {
                 bound->limit_bytes = UINT64_MAX;
         else
                 bound->limit_bytes = saturating_mul(stream_bytes(phase, bound->region_bytes), phase->numjobs);
+
+        /* fio does not heed it where time ends the phase. */
+        if (!(timed && phase->runtime_ns > 0))
+                bound->limit_ios = saturating_mul(saturating_mul(phase->number_ios, phase->loops), phase->numjobs);
 }
 
 static uint64_t phase_seed(const JobPhase *phase, unsigned index, uint64_t random_seed) {
@@ -226,18 +264,53 @@ static uint64_t phase_seed(const JobPhase *phase, unsigned index, uint64_t rando
         return hash_mix64_2(phase->random_repeat ? REPEATED_SEED : random_seed, index);
 }
 
+#define IOS_OF_WEIGHT (SPLIT_WHOLE * 100)
+
+static uint64_t bytes_of_ios(const PhasePlan *bound, uint64_t n_ios) {
+        unsigned __int128 bytes = (unsigned __int128) n_ios * weight_of_all(bound) / IOS_OF_WEIGHT;
+
+        return (uint64_t) MIN(bytes, (unsigned __int128) UINT64_MAX);
+}
+
+uint64_t phase_plan_ios(const PhasePlan *phase, uint64_t bytes) {
+        uint64_t weight_bytes = weight_of_all(phase);
+
+        return weight_bytes > 0 ? (uint64_t) ((unsigned __int128) bytes * IOS_OF_WEIGHT / weight_bytes) : 0;
+}
+
 /* Of total bytes, those written. */
 static uint64_t written_share(const PhasePlan *bound, uint64_t total) {
         return (uint64_t) ((unsigned __int128) total * weight(bound, DIRECTION_WRITE) / weight_of_all(bound));
 }
 
+/* At most this much of a direction is written at the rates allowed in so much time. */
+static uint64_t paced_bytes(const PhasePlan *bound, Direction d, uint64_t ns) {
+        uint64_t hundred = block_hundred(&bound->split[d], bound->block_bytes[d]);
+        unsigned __int128 bytes = UINT64_MAX;
+
+        if (bound->rate_bytes[d] > 0)
+                bytes = MIN(bytes, (unsigned __int128) bound->rate_bytes[d] * ns / NSEC_PER_SEC);
+        if (bound->rate_iops[d] > 0)
+                bytes = MIN(bytes, (unsigned __int128) bound->rate_iops[d] * ns / NSEC_PER_SEC * hundred / SPLIT_WHOLE);
+        return (uint64_t) bytes;
+}
+
 static void bind_forecast(PhasePlan *bound) {
+        uint64_t written = UINT64_MAX;
+
         bound->has_planned_time = bound->runtime_ns > 0;
         bound->planned_ns = bound->runtime_ns;
 
-        bound->has_planned_bytes = bound->limit_bytes != UINT64_MAX || bound->read_percent == 100;
         if (bound->limit_bytes != UINT64_MAX)
-                bound->planned_write_bytes = written_share(bound, bound->limit_bytes);
+                written = written_share(bound, bound->limit_bytes);
+        if (bound->limit_ios > 0)
+                written = MIN(written, written_share(bound, bytes_of_ios(bound, bound->limit_ios)));
+        if (bound->runtime_ns > 0)
+                written = MIN(written, paced_bytes(bound, DIRECTION_WRITE, bound->runtime_ns));
+        if (bound->read_percent == 100)
+                written = 0;
+        bound->has_planned_bytes = written != UINT64_MAX;
+        bound->planned_write_bytes = bound->has_planned_bytes ? written : 0;
 }
 
 static int bind_io(Binding *binding, unsigned index, uint64_t random_seed, Error *error) {
@@ -250,6 +323,9 @@ static int bind_io(Binding *binding, unsigned index, uint64_t random_seed, Error
         bound->iodepth = phase->iodepth;
         bound->numjobs = phase->numjobs;
         bound->random_map = phase->random_map;
+        bound->distribution = phase->distribution;
+        bound->zipf_theta = phase->zipf_theta;
+        memcpy(bound->zones, phase->zones, sizeof(bound->zones));
         bound->seed = phase_seed(phase, index, random_seed);
         memcpy(bound->ends_on_error, phase->ends_on_error, sizeof(bound->ends_on_error));
 
@@ -257,10 +333,17 @@ static int bind_io(Binding *binding, unsigned index, uint64_t random_seed, Error
         if (r >= 0)
                 r = bind_offset(binding, error);
         if (r >= 0)
-                r = bind_region(binding, error);
+                r = bind_stream_step(binding, error);
         if (r >= 0)
-                bind_limits(binding);
-        return r;
+                r = bind_region(binding, error);
+        if (r < 0)
+                return r;
+        bind_limits(binding);
+        for (Direction d = 0; d < N_DIRECTIONS; d++) {
+                bound->rate_bytes[d] = saturating_mul(phase->rate_bytes[d], phase->numjobs);
+                bound->rate_iops[d] = saturating_mul(phase->rate_iops[d], phase->numjobs);
+        }
+        return 0;
 }
 
 static void bind_idle(Binding *binding) {

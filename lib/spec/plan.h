@@ -30,11 +30,17 @@ typedef struct PhasePlan {
 
         /* The phase ends at the first of these; the last I/O may go beyond limit_bytes by less than a block. */
         uint64_t limit_bytes; /* read and written by all streams and loops together; UINT64_MAX: none */
+        uint64_t limit_ios;   /* of all streams and loops together; 0: none */
         uint64_t runtime_ns;  /* 0: none */
         uint64_t steady_hold_ns; /* a steady state has held that long; 0: does not matter */
 
         bool ends_on_error[N_DIRECTIONS]; /* with the first I/O of it that fails, as a failure of the run */
 
+        uint64_t rate_bytes[N_DIRECTIONS], rate_iops[N_DIRECTIONS]; /* of all streams, a second, at most; 0: no limit */
+
+        RandomDistribution distribution;
+        double zipf_theta;
+        ZoneSplit zones[N_DIRECTIONS];
         bool random_map;
         uint64_t seed; /* of the order; equal seeds give equal sequences */
 
@@ -70,6 +76,9 @@ int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t rand
 Plan *plan_free(Plan *plan);
 DEFINE_CLEANUP(Plan *, plan_free)
 #define _cleanup_plan_ _cleanup_(plan_freep)
+
+/* How many I/Os of this phase make so many bytes: exact where all have one size, else by expectation. */
+uint64_t phase_plan_ios(const PhasePlan *phase, uint64_t bytes);
 
 /* Sums over the phases, at most UINT64_MAX; false if one of them cannot be told beforehand. */
 bool plan_total_time(const Plan *plan, uint64_t *ret_ns);

@@ -3,7 +3,7 @@
 /*
  * fio drops what does not fit in these lists and rounds sizes down to multiples of the smallest one. Here that is
  * refused; what remains means what it means to fio: a share that is left out, or is 0, gets an equal part of what the
- * others leave, in whole percents, and what is still missing to 100 goes to the largest share, the last one if several are.
+ * others leave, in whole percents, and what is still missing to 100 goes to the largest share, the last one of equals.
  */
 
 #include "spec/split.h"

@@ -39,6 +39,9 @@ static void check_bound(const PhasePlan *phase, const PlanTarget *target) {
         fuzz_require(phase->region_offset < target->size_bytes);
         fuzz_require(phase->region_offset % target->logical_block_bytes == 0);
         fuzz_require(phase->region_bytes <= target->size_bytes - phase->region_offset);
+        fuzz_require((unsigned __int128) phase->stream_step_bytes * (phase->numjobs - 1) + phase->region_bytes <=
+                     target->size_bytes - phase->region_offset);
+        fuzz_require(phase->stream_step_bytes % target->logical_block_bytes == 0);
         fuzz_require(phase->limit_bytes > 0);
         for (Direction d = 0; d < N_DIRECTIONS; d++) {
                 if (!rw_mode_uses(phase->rw, d))

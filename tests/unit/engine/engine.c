@@ -130,6 +130,71 @@ START_TEST(what_is_counted_is_what_was_written) {
 }
 END_TEST
 
+START_TEST(a_number_of_ios_ends_the_phase) {
+        enum { BLOCKS = 64, IOS = 1000 };
+        PhasePlan phase = phase_plan(RW_RANDWRITE, BLOCKS * 4096, 4096, 7, UINT64_MAX);
+        Plan plan = { .n_phases = 1, .phases = &phase };
+        _cleanup_close_ int fd = memory_file(phase.region_bytes);
+        Position at = { .next_index = 600, .low_index = 600, .issued_bytes = 600 * 4096 };
+
+        phase.limit_ios = IOS;
+        start_engine(&plan, fd, RING_URING, 0);
+        run_phases(&plan);
+        ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], IOS);
+
+        /* What had been issued before it was taken up counts too. */
+        ck_assert_int_eq(engine_take_up_phase(engine, 0, &at, 0), 0);
+        await_state(ENGINE_IDLE);
+        engine_counters(engine, &counters);
+        ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], IOS - 600);
+        engine = engine_free(engine);
+}
+END_TEST
+
+static uint64_t cpu_ns(void) {
+        struct timespec t;
+
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
+}
+
+/* Never faster than said, and asleep until the next is due. */
+START_TEST(a_rate_is_kept_without_burning_the_processor) {
+        enum { IOS = 501, PER_SECOND = 1000 };
+        PhasePlan phase = phase_plan(RW_RANDWRITE, 64 * 4096, 4096, 4, IOS * 4096);
+        Plan plan = { .n_phases = 1, .phases = &phase };
+        _cleanup_close_ int fd = memory_file(phase.region_bytes);
+
+        phase.rate_iops[DIRECTION_WRITE] = PER_SECOND;
+        start_engine(&plan, fd, RING_URING, 0);
+        uint64_t cpu_before = cpu_ns();
+        run_phases(&plan);
+        ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], IOS);
+        ck_assert_uint_ge(engine_phase_running_ns(engine), (IOS - 1) * NSEC_PER_SEC / PER_SECOND);
+        ck_assert_uint_lt(cpu_ns() - cpu_before, engine_phase_running_ns(engine) / 4);
+        engine = engine_free(engine);
+}
+END_TEST
+
+/* The rate counts from where the phase was taken up: what had been issued before is no debt, and no credit. */
+START_TEST(a_rate_begins_anew_where_a_phase_is_taken_up) {
+        enum { IOS = 101, PER_SECOND = 1000 };
+        PhasePlan phase = phase_plan(RW_RANDWRITE, 64 * 4096, 4096, 4, 2 * IOS * 4096);
+        Plan plan = { .n_phases = 1, .phases = &phase };
+        _cleanup_close_ int fd = memory_file(phase.region_bytes);
+        Position at = { .next_index = IOS, .low_index = IOS, .issued_bytes = IOS * 4096 };
+
+        phase.rate_iops[DIRECTION_WRITE] = PER_SECOND;
+        start_engine(&plan, fd, RING_URING, 0);
+        ck_assert_int_eq(engine_take_up_phase(engine, 0, &at, 500 * NSEC_PER_SEC), 0);
+        await_state(ENGINE_IDLE);
+        engine_counters(engine, &counters);
+        ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], IOS);
+        ck_assert_uint_ge(engine_phase_running_ns(engine), 500 * NSEC_PER_SEC + (IOS - 1) * NSEC_PER_SEC / PER_SECOND);
+        engine = engine_free(engine);
+}
+END_TEST
+
 START_TEST(every_depth_block_and_mix_adds_up) {
         static const uint64_t sizes[] = { 512, 4096, 131072, 3 * 4096 };
         static const uint32_t depths[] = { 1, 7, 64, 2048 };
@@ -671,6 +736,9 @@ static Suite *make_suite(void) {
 
         tcase_set_timeout(c, 60);
         tcase_add_test(c, what_is_counted_is_what_was_written);
+        tcase_add_test(c, a_number_of_ios_ends_the_phase);
+        tcase_add_test(c, a_rate_is_kept_without_burning_the_processor);
+        tcase_add_test(c, a_rate_begins_anew_where_a_phase_is_taken_up);
         tcase_add_test(c, every_depth_block_and_mix_adds_up);
         tcase_add_test(c, writes_are_numbered_over_all_phases);
         tcase_add_test(c, counters_begin_at_zero_in_each_phase);

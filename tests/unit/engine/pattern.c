@@ -196,6 +196,37 @@ START_TEST(sequential_streams_go_up_and_wrap) {
 }
 END_TEST
 
+/* Each stream has all of its region, and nothing but that. */
+START_TEST(streams_with_regions_of_their_own_stay_apart) {
+        enum { STREAMS = 3, BLOCKS = 50 };
+
+        for (unsigned random = 0; random <= 2; random++) {
+                PhasePlan p = plan(random > 0 ? RW_RANDWRITE : RW_WRITE, BLOCKS * 4096, 4096, 4096, 0);
+                unsigned n_hit[STREAMS][BLOCKS] = {};
+                Pattern pattern;
+
+                p.numjobs = STREAMS;
+                p.stream_step_bytes = 2 * MIB;
+                p.random_map = random == 1;
+                pattern_init(&pattern, &p, 0);
+                for (uint64_t n = 0; n < UINT64_C(40) * STREAMS * BLOCKS; n++) {
+                        PatternOp op = pattern_at(&pattern, n);
+                        uint64_t stream = (op.offset - MIB) / (2 * MIB), block = (op.offset - MIB) % (2 * MIB) / 4096;
+
+                        ck_assert_uint_eq(stream, n % STREAMS);
+                        ck_assert_uint_lt(block, BLOCKS);
+                        n_hit[stream][block]++;
+                }
+                for (unsigned s = 0; s < STREAMS; s++)
+                        for (unsigned b = 0; b < BLOCKS; b++)
+                                if (random < 2)
+                                        ck_assert_uint_eq(n_hit[s][b], 40);
+                                else
+                                        ck_assert_uint_gt(n_hit[s][b], 0);
+        }
+}
+END_TEST
+
 START_TEST(sequential_mix_keeps_a_position_for_each_direction) {
         PhasePlan p = plan(RW_READWRITE, 100 * 4096, 4096, 8192, 70);
         uint64_t next[N_DIRECTIONS] = {};
@@ -333,6 +364,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, random_map_of_unequal_blocks_reaches_every_one_of_each);
         tcase_add_test(c, random_map_looks_random);
         tcase_add_test(c, sequential_streams_go_up_and_wrap);
+        tcase_add_test(c, streams_with_regions_of_their_own_stay_apart);
         tcase_add_test(c, sequential_mix_keeps_a_position_for_each_direction);
         tcase_add_test(c, random_mix_has_the_share_asked_for);
         tcase_add_test(c, direction_says_nothing_about_the_offset);

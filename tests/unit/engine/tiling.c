@@ -129,8 +129,8 @@ START_TEST(random_map_writes_everything_once_a_pass) {
 END_TEST
 
 /*
- * What is taken up again goes on where the bytes issued say that it stood. In the middle of a pass of a map nobody knows
- * without adding up which sizes have come.
+ * What is taken up again goes on where the bytes issued say that it stood. In the middle of a pass of a map nobody
+ * knows without adding up which sizes have come.
  */
 START_TEST(taking_up_knows_the_bytes_before) {
         static const RwMode modes[] = { RW_WRITE, RW_READWRITE, RW_RANDWRITE, RW_RANDRW };

@@ -338,7 +338,8 @@ END_TEST
 
 START_TEST(test_options_of_fio_that_are_missing_are_told_from_typing_errors) {
         static const char *const options[] = {
-                "verify=crc32c", "bsrange=4k", "thinktime=3", "steadystate=iops:5%", "percentage_random=50", "end_fsync=1",
+                "verify=crc32c", "bsrange=4k", "thinktime=3", "steadystate=iops:5%", "percentage_random=50",
+                "end_fsync=1",
         };
 
         for (size_t i = 0; i < ELEMENTSOF(options); i++) {
@@ -597,6 +598,14 @@ START_TEST(test_expectations_are_told_to_people) {
 }
 END_TEST
 
+START_TEST(test_loads_that_do_not_go_together_are_refused) {
+        check_refused("[a]\nrate=1m\nrate_iops=5\n", -EINVAL, WORDS("t.fio:1: ", "both rate and rate_iops"));
+        check_refused("[a]\nrw=randread\nrandom_distribution=zipf\nnorandommap=0\n", -EINVAL, WORDS("expected norandommap=1"));
+        check_refused("[a]\naction=matrix\nstep_time=1\nbssplit=4k/50:8k\n", -EINVAL, WORDS("with bssplit"));
+        job_free(parse_good("[global]\nrate=1m\n[a]\nrate=0\nrate_iops=5\n"));
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("job");
         TCase *tc = tcase_create("job");
@@ -631,6 +640,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_on_which_errors_a_phase_ends);
         tcase_add_test(tc, test_stop_criteria_are_read);
         tcase_add_test(tc, test_expectations_are_told_to_people);
+        tcase_add_test(tc, test_loads_that_do_not_go_together_are_refused);
         suite_add_tcase(suite, tc);
         return suite;
 }

@@ -150,6 +150,85 @@ START_TEST(test_several_sizes) {
 }
 END_TEST
 
+static const PhasePlan *bind_phase(Plan **plan, const char *text, uint64_t size_bytes) {
+        *plan = bind_good(text, size_bytes);
+        return &(*plan)->phases[0];
+}
+
+START_TEST(test_streams_with_regions_of_their_own) {
+        static const struct {
+                const char *options;
+                uint64_t step, region, limit;
+                unsigned n_notices;
+        } cases[] = {
+                { "rw=write numjobs=4 size=25% offset_increment=25%", 16 * MIB, 16 * MIB, 64 * MIB, 0 },
+                { "rw=write numjobs=4 size=1m offset_increment=2m", 2 * MIB, MIB, 4 * MIB, 0 },
+                { "rw=write numjobs=3 offset=4m offset_increment=20m", 20 * MIB, 20 * MIB, 60 * MIB, 1 },
+                { "rw=write numjobs=3 size=30m offset_increment=20m", 20 * MIB, 24 * MIB, 72 * MIB, 1 },
+                { "rw=write numjobs=1 offset_increment=20m", 0, 64 * MIB, 64 * MIB, 0 },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_plan_ Plan *plan = NULL;
+                char text[256];
+
+                snprintf(text, sizeof(text), "[a]\n%s\n", cases[i].options);
+                for (char *p = text; (p = strchr(p, ' '));)
+                        *p = '\n';
+                const PhasePlan *phase = bind_phase(&plan, text, 64 * MIB);
+                ck_assert_uint_eq(phase->stream_step_bytes, cases[i].step);
+                ck_assert_uint_eq(phase->region_bytes, cases[i].region);
+                ck_assert_uint_eq(phase->limit_bytes, cases[i].limit);
+                ck_assert_uint_eq(plan->n_notices, cases[i].n_notices);
+        }
+        check_refused("[a]\nnumjobs=3\noffset_increment=40m\n", 64 * MIB, 512, "last of 3 streams begins beyond");
+        check_refused("[a]\nnumjobs=2\noffset_increment=100\n", 64 * MIB, 512, "offset_increment=100");
+        check_refused("[a]\nnumjobs=16384\noffset_increment=18446744073709551104\n", 64 * MIB, 512, "begins beyond");
+}
+END_TEST
+
+/* fio 3.33: of each stream and loop, and not at all where time ends the phase. */
+START_TEST(test_number_of_ios) {
+        _cleanup_plan_ Plan *a = NULL, *b = NULL, *c = NULL;
+
+        ck_assert_uint_eq(bind_phase(&a, "[a]\nrw=write\nnumber_ios=10\nloops=3\nnumjobs=2\n", MIB)->limit_ios, 60);
+        ck_assert_uint_eq(a->phases[0].planned_write_bytes, 60 * 4096);
+        ck_assert_uint_eq(bind_phase(&b, "[a]\nrw=write\nnumber_ios=10\ntime_based\nruntime=1\n", MIB)->limit_ios, 0);
+        ck_assert_uint_eq(bind_phase(&c, "[a]\nrw=write\nnumber_ios=1000\n", MIB)->planned_write_bytes, MIB);
+}
+END_TEST
+
+START_TEST(test_rates_are_of_all_streams_and_bound_what_is_written) {
+        static const char timed[] = "[a]\nrw=randwrite\ntime_based\nruntime=10\nnumjobs=2\n";
+        static const struct {
+                const char *rate;
+                uint64_t read, write, planned;
+        } cases[] = {
+                { "rate=1m\n", MIB, MIB, 20 * MIB },
+                { "rate=1m,2m\n", MIB, 2 * MIB, 40 * MIB },
+                { "rate=,3m\n", 0, 3 * MIB, 60 * MIB },
+                { "rate_iops=100\n", 100, 100, 2000 * 4096 },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                bool iops = strstr(cases[i].rate, "iops");
+                _cleanup_plan_ Plan *plan = NULL;
+                char text[128];
+
+                snprintf(text, sizeof(text), "%s%s", timed, cases[i].rate);
+                const PhasePlan *phase = bind_phase(&plan, text, MIB);
+                const uint64_t *rates = iops ? phase->rate_iops : phase->rate_bytes;
+                ck_assert_uint_eq(rates[DIRECTION_READ], 2 * cases[i].read);
+                ck_assert_uint_eq(rates[DIRECTION_WRITE], 2 * cases[i].write);
+                ck_assert(phase->has_planned_bytes);
+                ck_assert_uint_eq(phase->planned_write_bytes, cases[i].planned);
+        }
+
+        _cleanup_plan_ Plan *plan = NULL;
+        ck_assert(!bind_phase(&plan, "[a]\nrw=randrw\ntime_based\nruntime=10\nrate=1m,\n", MIB)->has_planned_bytes);
+}
+END_TEST
+
 START_TEST(test_what_does_not_fit_is_refused) {
         check_refused("[a]\nbs=512\n", MIB, 4096, "multiple");
         check_refused("[a]\nbs=768\n", MIB, 512, "multiple");
@@ -314,6 +393,9 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_cut_at_the_end_is_told);
         tcase_add_test(tc, test_each_direction_has_its_blocks);
         tcase_add_test(tc, test_several_sizes);
+        tcase_add_test(tc, test_streams_with_regions_of_their_own);
+        tcase_add_test(tc, test_number_of_ios);
+        tcase_add_test(tc, test_rates_are_of_all_streams_and_bound_what_is_written);
         tcase_add_test(tc, test_what_does_not_fit_is_refused);
         tcase_add_test(tc, test_what_does_not_fit_is_told_by_the_line_that_says_it);
         tcase_add_test(tc, test_unused_direction_needs_no_fitting_block);
