@@ -18,7 +18,7 @@ typedef struct Timer {
         void *userdata;
 } Timer;
 
-static Timer timers[8];
+static Timer timers[64];
 static size_t n_timers;
 
 void fakes_reset(void) {
@@ -60,6 +60,7 @@ int worker_process_new(WorkerProcess **ret, sd_event *event, const WorkerHandler
                        Error *error) {
         fake_worker.handlers = handlers;
         fake_worker.userdata = userdata;
+        fake_worker.n_spawned++;
         *ret = (WorkerProcess *) &fake_worker;
         return 0;
 }
@@ -71,6 +72,8 @@ void worker_process_set_handlers(WorkerProcess *worker, const WorkerHandlers *ha
 
 int worker_process_send(WorkerProcess *worker, const Message *message) {
         fake_worker.last_sent = message->type;
+        if (message->type == MESSAGE_OPEN)
+                fake_worker.opened = message->open.standing;
         return fake_worker.send_error;
 }
 
@@ -195,6 +198,7 @@ int database_add_event(Database *database, uint32_t run, int64_t at_ns, uint64_t
 }
 
 int database_set_errno(Database *database, uint32_t run, const EngineErrno *errnum) {
+        fake_database.errnum = *errnum;
         return 0;
 }
 

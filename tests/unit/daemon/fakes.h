@@ -30,6 +30,7 @@ typedef struct FakeDatabase {
         RunState state; /* the last one written, of any run */
         PhaseState phase_state;
         unsigned n_stop_asked;
+        EngineErrno errnum; /* the last one written */
         unsigned n_drained;
         unsigned n_places;
         StoreRun *stored; /* what it holds when it is opened, or NULL; allocated */
@@ -44,6 +45,8 @@ typedef struct FakeWorker {
         void *userdata;
         int send_error; /* of the next messages to it */
         MessageType last_sent;
+        const Standing *opened; /* with the last OPEN */
+        unsigned n_spawned;
         unsigned n_abandoned;
 } FakeWorker;
 

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Taking interrupted runs up: what is made of the worker's answers, and when it is tried again. */
+
+#include <string.h>
+
+#include "fakes.h"
+#include "manager.h"
+#include "scratch-store.h"
+#include "unit.h"
+#include "util/macro.h"
+#include "util/time.h"
+
+#define STOP_USEC (8 * USEC_PER_SEC)
+#define ANSWER_USEC (60 * USEC_PER_SEC)
+#define ABSENT_USEC (2 * USEC_PER_SEC)
+#define JOB "[w]\nrw=randwrite\nbs=4k\nruntime=6000\ntime_based\n"
+
+static sd_event *event;
+static Manager *manager;
+static char directory[64];
+static unsigned n_stopped;
+
+static void open_manager(void) {
+        ck_assert_int_eq(manager_new(&manager, event, directory, NULL), 0);
+}
+
+static void setup(void) {
+        fakes_reset();
+        n_stopped = 0;
+        snprintf(directory, sizeof(directory), "%s/plateau-unit-XXXXXX",
+                 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+        ck_assert_ptr_nonnull(mkdtemp(directory));
+        ck_assert_int_ge(sd_event_new(&event), 0);
+}
+
+static void teardown(void) {
+        char path[96];
+
+        manager_free(manager);
+        sd_event_unref(event);
+        snprintf(path, sizeof(path), "%s/plateau.db-lock", directory);
+        unlink(path);
+        rmdir(directory);
+}
+
+static void on_stopped(void *userdata) {
+        n_stopped++;
+}
+
+static void on_started(const uint32_t *ids, size_t n, const Error *error, void *userdata) {
+        ck_assert_ptr_null(error);
+}
+
+/* --- what a worker says --- */
+
+static int report(const char *path, const char *proof) {
+        Message message = { .type = MESSAGE_REPORT, .report = { .info = calloc(1, sizeof(DeviceInfo)) } };
+
+        *message.report.info = (DeviceInfo){
+                .path = strdup(path), .name = strdup("fake"), .disk_name = strdup("fake"), .diskseq = 8,
+                .size_bytes = 64 * MIB, .logical_block_bytes = 512, .physical_block_bytes = 512,
+        };
+        message.report.proof = proof ? strdup(proof) : NULL;
+        return fake_say(&message);
+}
+
+static void refuse(Refusal why) {
+        ck_assert_int_eq(fake_say(&(Message){
+                .type = MESSAGE_REFUSED,
+                .refused = { .why = why, .kind = ERROR_REFUSED, .text = strdup("for a reason") },
+        }), 0);
+}
+
+static void begin(uint32_t phase) {
+        ck_assert_int_eq(fake_say(&(Message){ .type = MESSAGE_STARTED, .started = { 77 } }), 0);
+        ck_assert_int_eq(fake_say(&(Message){
+                .type = MESSAGE_PHASE, .phase = { .index = phase, .mark = PHASE_MARK_STARTED, .at_ns = 1 },
+        }), 0);
+}
+
+static int sample(uint64_t seq, uint64_t elapsed_s) {
+        Message message = { .type = MESSAGE_SAMPLE, .sample = calloc(1, sizeof(Sample)) };
+
+        fake_now_ns += NSEC_PER_SEC;
+        message.sample->seq = seq;
+        message.sample->at_ns = (int64_t) seq;
+        message.sample->elapsed_ns = elapsed_s * NSEC_PER_SEC;
+        message.sample->duration_ns = NSEC_PER_SEC;
+        message.sample->position.low_index = message.sample->position.next_index = 100 * (seq + 1);
+        return fake_say(&message);
+}
+
+static void die(void) {
+        fake_end(&(WorkerEnd){ .status = SIGKILL });
+}
+
+/* --- the run --- */
+
+/* Run 7, with a second recorded. */
+static Run *running(void) {
+        const char *const devices[] = { "/nonexistent/fake", NULL }, *const none[] = { NULL };
+        const StartParameters parameters = {
+                .job_name = "unit", .job_text = JOB, .devices = devices, .confirmations = none,
+        };
+
+        open_manager();
+        ck_assert_int_eq(manager_start_runs(manager, &parameters, on_started, NULL, NULL), 0);
+        ck_assert_int_eq(report("/dev/fake", NULL), 0);
+        fake_insert_done(7);
+        begin(0);
+        ck_assert_int_eq(sample(0, 1), 0);
+        return manager_get_run(manager, 7);
+}
+
+/* Its worker was killed, and another one has been asked to look. */
+static Run *looking(void) {
+        Run *run = running();
+
+        die();
+        ck_assert_int_eq(run_state(run), RUN_INTERRUPTED);
+        fake_timer_expires(0);
+        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_OPEN);
+        return run;
+}
+
+/* It was found, and the worker told to go. */
+static void taken_up(void) {
+        ck_assert_int_eq(report("/dev/fake", "5 of its blocks read back"), 0);
+        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_GO);
+}
+
+START_TEST(a_killed_worker_is_replaced_and_goes_on) {
+        Run *run = looking();
+        const Standing *standing = fake_worker.opened;
+
+        ck_assert_uint_eq(standing->next_seq, 1);
+        ck_assert_uint_eq(standing->elapsed_ns, NSEC_PER_SEC);
+        ck_assert_uint_eq(standing->phases[0].elapsed_ns, NSEC_PER_SEC);
+        ck_assert_uint_eq(standing->phases[0].position.next_index, 100);
+        ck_assert(!standing->drained && !standing->paused);
+        ck_assert(standing->same_boot);
+
+        taken_up();
+        ck_assert_int_eq(run_state(run), RUN_QUEUED);
+        ck_assert_uint_eq(fake_database.n_places, 1);
+        begin(0);
+        ck_assert_int_eq(run_state(run), RUN_RUNNING);
+        ck_assert_int_eq(strncmp(fake_event(EVENT_OUTAGE)->detail, "it is over: ", 12), 0);
+        ck_assert_str_eq(fake_event(EVENT_RESUMED)->detail, "on /dev/fake: 5 of its blocks read back");
+        ck_assert_str_eq(fake_event(EVENT_PHASE)->detail, "0 'w' goes on");
+        ck_assert_uint_eq(fake_event(EVENT_RESUMED)->elapsed_ns, NSEC_PER_SEC);
+        ck_assert_uint_eq(fake_count_events(EVENT_STARTED), 1);
+        ck_assert_int_eq(sample(1, 2), 0);
+}
+END_TEST
+
+/* Numbers and times go on: what began anew would be counted twice. */
+START_TEST(a_worker_that_begins_anew_is_refused) {
+        static const uint64_t wrong[][2] = { { 0, 1 }, { 0, 2 }, { 1, 1 }, { 2, 2 } };
+
+        looking();
+        taken_up();
+        begin(0);
+        ck_assert_int_eq(sample(wrong[_i][0], wrong[_i][1]), -EBADMSG);
+}
+END_TEST
+
+START_TEST(positions_that_cannot_be_are_refused) {
+        static const Position wrong[] = {
+                { .first_index = 2, .low_index = 1, .next_index = 3 },
+                { .low_index = 4, .next_index = 3 },
+                { .low_index = 3, .next_index = 3, .settled_from = 2, .settled_to = 1 },
+                { .low_index = 3, .next_index = 3, .settled_to = 4 },
+                { .next_index = UINT64_MAX },
+                { .next_write = UINT64_MAX },
+                { .issued_bytes = UINT64_MAX },
+                { .boot_ns = UINT64_MAX },
+        };
+        Message message = { .type = MESSAGE_SAMPLE, .sample = calloc(1, sizeof(Sample)) };
+
+        running();
+        fake_now_ns += NSEC_PER_SEC;
+        *message.sample = (Sample){
+                .seq = 1, .elapsed_ns = 2 * NSEC_PER_SEC, .duration_ns = NSEC_PER_SEC, .position = wrong[_i],
+        };
+        ck_assert_int_eq(fake_say(&message), -EBADMSG);
+}
+END_TEST
+
+START_TEST(a_moved_drive_is_followed) {
+        Run *run = looking();
+
+        ck_assert_int_eq(report("/dev/moved", "5 of its blocks read back"), 0);
+        ck_assert_str_eq(run_device_path(run), "/dev/moved");
+        begin(0);
+        ck_assert_str_eq(fake_event(EVENT_RESUMED)->detail,
+                         "on /dev/moved, which was /dev/fake: 5 of its blocks read back");
+}
+END_TEST
+
+START_TEST(the_wrong_drive_is_refused_at_once) {
+        Run *run = looking();
+
+        refuse(REFUSAL_FINAL);
+        ck_assert_int_eq(run_state(run), RUN_REFUSED);
+        ck_assert_str_eq(fake_event(EVENT_REFUSED)->detail, "for a reason");
+        ck_assert_ptr_null(fake_worker.handlers);
+}
+END_TEST
+
+START_TEST(an_absent_drive_is_looked_for_during_a_minute) {
+        Run *run = looking();
+        uint64_t since = fake_now_ns;
+
+        while (fake_now_ns - since < 60 * NSEC_PER_SEC) {
+                refuse(REFUSAL_ABSENT);
+                ck_assert_int_eq(run_state(run), RUN_INTERRUPTED);
+                fake_now_ns += 2 * NSEC_PER_SEC;
+                fake_timer_expires(ABSENT_USEC);
+        }
+        ck_assert_uint_eq(fake_count_events(EVENT_REFUSED), 0);
+        refuse(REFUSAL_ABSENT);
+        ck_assert_int_eq(run_state(run), RUN_REFUSED);
+        ck_assert_uint_eq(fake_count_events(EVENT_REFUSED), 1);
+}
+END_TEST
+
+START_TEST(a_drive_in_use_is_waited_for_ever_more_patiently) {
+        static const uint64_t waits_s[] = { 1, 2, 4, 8, 16, 32, 60, 60 };
+        Run *run = looking();
+
+        for (size_t i = 0; i < ELEMENTSOF(waits_s); i++) {
+                refuse(REFUSAL_BUSY);
+                ck_assert_int_eq(run_state(run), RUN_INTERRUPTED);
+                fake_now_ns += waits_s[i] * NSEC_PER_SEC;
+                fake_timer_expires(waits_s[i] * USEC_PER_SEC);
+        }
+        ck_assert_uint_eq(fake_count_events(EVENT_OUTAGE), 2); /* that it was killed, and that it waits */
+        taken_up();
+}
+END_TEST
+
+START_TEST(a_drive_that_does_not_answer_is_tried_again) {
+        Run *run = looking();
+
+        fake_timer_expires(ANSWER_USEC);
+        ck_assert_uint_eq(fake_worker.n_abandoned, 1);
+        ck_assert_int_eq(run_state(run), RUN_INTERRUPTED);
+        fake_timer_expires(USEC_PER_SEC);
+        taken_up();
+}
+END_TEST
+
+START_TEST(a_worker_that_dies_looking_is_replaced) {
+        Run *run = looking();
+
+        die();
+        ck_assert_int_eq(run_state(run), RUN_INTERRUPTED);
+        fake_timer_expires(USEC_PER_SEC);
+        taken_up();
+}
+END_TEST
+
+START_TEST(three_deaths_without_a_sample_are_enough) {
+        _cleanup_error_ Error error = ERROR_INIT;
+        Run *run = looking();
+
+        for (unsigned i = 1; i < 3; i++) {
+                taken_up();
+                begin(0);
+                die();
+                ck_assert_int_eq(run_state(run), RUN_INTERRUPTED);
+                if (i < 2)
+                        fake_timer_expires(USEC_PER_SEC << i);
+        }
+        unsigned n = fake_worker.n_spawned;
+        ck_assert_ptr_nonnull(strstr(fake_event(EVENT_OUTAGE)->detail, "has died 3 times"));
+
+        ck_assert_int_eq(run_resume(run, &error), 0);
+        fake_timer_expires(0);
+        ck_assert_uint_eq(fake_worker.n_spawned, n + 1);
+        taken_up();
+}
+END_TEST
+
+START_TEST(a_sample_makes_up_for_deaths) {
+        Run *run = looking();
+
+        for (unsigned i = 1; i < 6; i++) {
+                taken_up();
+                begin(0);
+                ck_assert_int_eq(sample(i, i + 1), 0);
+                die();
+                ck_assert_int_eq(run_state(run), RUN_INTERRUPTED);
+                fake_timer_expires(0);
+        }
+        taken_up();
+}
+END_TEST
+
+START_TEST(a_paused_run_is_paused_again) {
+        Run *run = running();
+        Message paused = { .type = MESSAGE_EVENT, .event = { .kind = OCCURRENCE_PAUSED, .elapsed_ns = NSEC_PER_SEC } };
+        Message again = paused;
+
+        ck_assert_int_eq(fake_say(&paused), 0);
+        ck_assert_int_eq(run_state(run), RUN_PAUSED);
+        die();
+        fake_timer_expires(0);
+        ck_assert(fake_worker.opened->paused);
+        taken_up();
+        ck_assert_int_eq(fake_say(&(Message){ .type = MESSAGE_STARTED, .started = { 77 } }), 0);
+        ck_assert_int_eq(run_state(run), RUN_QUEUED);
+        ck_assert_int_eq(fake_say(&again), 0);
+        ck_assert_int_eq(run_state(run), RUN_PAUSED);
+}
+END_TEST
+
+START_TEST(errors_are_counted_on) {
+        Message five = { .type = MESSAGE_ERRNO, .errnum = { .errnum = EIO, .count = 5, .first_offset = 512 } };
+        Message two = { .type = MESSAGE_ERRNO, .errnum = { .errnum = EIO, .count = 2, .first_offset = 1024 } };
+
+        running();
+        ck_assert_int_eq(fake_say(&five), 0);
+        die();
+        fake_timer_expires(0);
+        taken_up();
+        begin(0);
+        ck_assert_int_eq(fake_say(&two), 0);
+        ck_assert_uint_eq(fake_database.errnum.count, 7);
+        ck_assert_uint_eq(fake_database.errnum.first_offset, 512);
+        ck_assert_uint_eq(fake_count_events(EVENT_ERROR), 1);
+}
+END_TEST
+
+/* --- ends --- */
+
+START_TEST(a_user_may_stop_a_run_that_waits) {
+        uint32_t n_pending;
+        Run *run = looking();
+
+        ck_assert_int_eq(run_stop(run, &n_pending, NULL), 0);
+        ck_assert_int_eq(run_state(run), RUN_STOPPED);
+        ck_assert_uint_eq(fake_worker.n_abandoned, 1);
+        ck_assert_ptr_null(fake_worker.handlers);
+}
+END_TEST
+
+START_TEST(the_service_may_stop_while_a_run_waits) {
+        Run *run = looking();
+
+        manager_stop(manager, on_stopped, NULL);
+        ck_assert_uint_eq(n_stopped, 1);
+        ck_assert_uint_eq(fake_worker.n_abandoned, 1);
+        ck_assert_int_eq(run_state(run), RUN_INTERRUPTED);
+        ck_assert_int_lt(run_resume(run, NULL), 0);
+}
+END_TEST
+
+static void stop_service(void) {
+        manager_stop(manager, on_stopped, NULL);
+        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_STOP);
+        ck_assert_int_eq(fake_say(&(Message){ .type = MESSAGE_FINISHED, .finished = { .outcome = OUTCOME_STOPPED } }), 0);
+        fake_end(&(WorkerEnd){ .exited = true });
+        ck_assert_uint_eq(n_stopped, 1);
+        ck_assert_int_eq(fake_database.state, RUN_INTERRUPTED);
+}
+
+/* Only its worker's last word makes sure that no more was submitted than is known. */
+START_TEST(a_clean_stop_is_noted_as_such) {
+        running();
+        stop_service();
+        ck_assert_uint_eq(fake_database.n_drained, 1);
+}
+END_TEST
+
+START_TEST(a_clean_stop_before_the_start_makes_no_crash_clean) {
+        looking();
+        taken_up();
+        stop_service();
+        ck_assert_uint_eq(fake_database.n_drained, 0);
+}
+END_TEST
+
+/* --- from the database --- */
+
+static StoreRun *stored_run(const char *job_text) {
+        StoreRun *stored = calloc(1, sizeof(*stored));
+        StoreResume *resume = calloc(1, sizeof(*resume));
+        Standing *standing = standing_new(1);
+
+        *standing->device = (DeviceInfo){
+                .path = strdup("/dev/fake"), .name = strdup("fake"), .disk_name = strdup("fake"),
+                .size_bytes = 64 * MIB, .logical_block_bytes = 512, .physical_block_bytes = 512, .diskseq = 8,
+        };
+        standing->boot_id = strdup("another boot");
+        standing->run_tag = 3;
+        standing->next_seq = 40;
+        standing->elapsed_ns = standing->phases[0].elapsed_ns = 41 * NSEC_PER_SEC;
+        *resume = (StoreResume){ .job_text = strdup(job_text), .standing = standing };
+        *stored = (StoreRun){
+                .id = 3, .name = strdup("j"), .state = RUN_INTERRUPTED, .device_path = strdup("/dev/fake"),
+                .size_bytes = 64 * MIB, .logical_block_bytes = 512, .sample_interval_ns = NSEC_PER_SEC,
+                .elapsed_ns = 41 * NSEC_PER_SEC, .resume = resume,
+        };
+        return stored;
+}
+
+START_TEST(a_run_of_an_earlier_service_is_taken_up) {
+        fake_database.stored = stored_run(JOB);
+        open_manager();
+        Run *run = manager_get_run(manager, 3);
+
+        fake_timer_expires(0);
+        ck_assert_uint_eq(fake_worker.opened->next_seq, 40);
+        ck_assert(!fake_worker.opened->same_boot);
+        taken_up();
+        begin(0);
+        ck_assert_int_eq(run_state(run), RUN_RUNNING);
+        ck_assert_ptr_null(strstr(fake_event(EVENT_OUTAGE)->detail, "this boot"));
+        ck_assert_int_eq(sample(40, 42), 0);
+}
+END_TEST
+
+START_TEST(a_run_of_which_nothing_is_known_stays_as_it_is) {
+        _cleanup_error_ Error error = ERROR_INIT;
+
+        fake_database.stored = stored_run(JOB);
+        store_resume_free(TAKE_PTR(fake_database.stored->resume));
+        open_manager();
+        ck_assert_int_lt(run_resume(manager_get_run(manager, 3), &error), 0);
+        ck_assert_ptr_nonnull(strstr(error_message(&error), "start it anew"));
+        ck_assert_uint_eq(fake_worker.n_spawned, 0);
+}
+END_TEST
+
+static Suite *make_suite(void) {
+        Suite *suite = suite_create("resume");
+        TCase *tc = tcase_create("resume");
+
+        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_test(tc, a_killed_worker_is_replaced_and_goes_on);
+        tcase_add_loop_test(tc, a_worker_that_begins_anew_is_refused, 0, 4);
+        tcase_add_loop_test(tc, positions_that_cannot_be_are_refused, 0, 8);
+        tcase_add_test(tc, a_moved_drive_is_followed);
+        tcase_add_test(tc, the_wrong_drive_is_refused_at_once);
+        tcase_add_test(tc, an_absent_drive_is_looked_for_during_a_minute);
+        tcase_add_test(tc, a_drive_in_use_is_waited_for_ever_more_patiently);
+        tcase_add_test(tc, a_drive_that_does_not_answer_is_tried_again);
+        tcase_add_test(tc, a_worker_that_dies_looking_is_replaced);
+        tcase_add_test(tc, three_deaths_without_a_sample_are_enough);
+        tcase_add_test(tc, a_sample_makes_up_for_deaths);
+        tcase_add_test(tc, a_paused_run_is_paused_again);
+        tcase_add_test(tc, errors_are_counted_on);
+        tcase_add_test(tc, a_user_may_stop_a_run_that_waits);
+        tcase_add_test(tc, the_service_may_stop_while_a_run_waits);
+        tcase_add_test(tc, a_clean_stop_is_noted_as_such);
+        tcase_add_test(tc, a_clean_stop_before_the_start_makes_no_crash_clean);
+        tcase_add_test(tc, a_run_of_an_earlier_service_is_taken_up);
+        tcase_add_test(tc, a_run_of_which_nothing_is_known_stays_as_it_is);
+        suite_add_tcase(suite, tc);
+        return suite;
+}
+
+UNIT_TEST_MAIN(make_suite)
