@@ -5,8 +5,8 @@
  * Cuts the running time of a run into samples. Running time is the sum of the samples' durations:
  * it stands still between phases and in pauses, and no sample spans either. The grid of a phase is its start
  * plus whole intervals of running time; what ends off the grid (a phase, a pause, a late tick) makes a shorter or
- * a longer sample, and the next one ends on the grid again. A while in which the process did not run at all is no running
- * time, and ends the sample in which it began. A phase of fixed runtime drains just after a tick: its last
+ * a longer sample, and the next one ends on the grid again. A while in which the process did not run at all is no
+ * running time, and ends the sample in which it began. A phase of fixed runtime drains just after a tick: its last
  * sample waits for that, so that no crumb of a millisecond follows it.
  */
 
