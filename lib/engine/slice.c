@@ -109,8 +109,7 @@ struct Slice {
 
         /* The owner's own. */
         Position position; /* as last told */
-        uint64_t marked_index; /* all below had completed at marked_at_ns */
-        uint64_t marked_at_ns;
+        PositionMark mark;
 
         /* The thread's own while a phase runs; the owner sets it up while the thread is parked. */
         const PhasePlan *phase;
@@ -596,8 +595,7 @@ static void begin_at(Slice *s, const Position *at, uint64_t now) {
         s->issued_bytes = at->issued_bytes;
         s->n_issued = phase_plan_ios(s->phase, at->issued_bytes);
         s->position = *at;
-        s->marked_index = at->low_index;
-        s->marked_at_ns = now;
+        s->mark = (PositionMark){ at->low_index, now };
         publish_place(s);
 }
 
@@ -690,20 +688,6 @@ static uint64_t lowest_outstanding(const Slice *s, uint64_t next_index) {
         return low;
 }
 
-/* What had completed at the mark has settled when the mark is old enough; the longer range is the better proof. */
-static void settle(Slice *s, uint64_t now) {
-        Position *p = &s->position;
-
-        if (now - s->marked_at_ns < POSITION_SETTLED_NS)
-                return;
-        if (s->marked_index - p->first_index > p->settled_to - p->settled_from) {
-                p->settled_from = p->first_index;
-                p->settled_to = s->marked_index;
-        }
-        s->marked_index = p->low_index;
-        s->marked_at_ns = now;
-}
-
 void slice_position(Slice *s, Position *ret) {
         Position now = s->position;
         bool whole = false;
@@ -713,7 +697,7 @@ void slice_position(Slice *s, Position *ret) {
         if (whole) {
                 now.low_index = MAX(now.low_index, lowest_outstanding(s, now.next_index));
                 s->position = now;
-                settle(s, time_monotonic_ns());
+                position_settle(&s->position, &s->mark, time_monotonic_ns());
         }
         *ret = s->position;
 }

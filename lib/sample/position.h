@@ -21,3 +21,15 @@ typedef struct Position {
 } Position;
 
 #define POSITION_SETTLED_NS (UINT64_C(30) * 1000 * 1000 * 1000)
+
+/* What had completed at a moment, until that is long enough ago. */
+typedef struct PositionMark {
+        uint64_t low_index;
+        uint64_t at_ns; /* monotonic */
+} PositionMark;
+
+/*
+ * To be called each second or so. What had completed at the mark has settled once the mark is old enough, and a new
+ * one is made. Of two ranges with a gap between the longer one is kept: it is the better proof of what was written.
+ */
+void position_settle(Position *position, PositionMark *mark, uint64_t now_ns);

@@ -352,6 +352,63 @@ START_TEST(sequential_mix_at_the_far_end) {
 }
 END_TEST
 
+static uint64_t lengths_before(const PhasePlan *p, uint64_t index) {
+        Pattern pattern;
+        uint64_t sum = 0;
+
+        pattern_init(&pattern, p, 0);
+        for (uint64_t i = 0; i < index; i++)
+                sum += pattern_at(&pattern, i).length;
+        return sum;
+}
+
+START_TEST(after_a_clean_stop_it_goes_on_exactly_there) {
+        PhasePlan p = plan(RW_RANDWRITE, GIB, 4096, 4096, 0);
+        const Position before = { 1, 5, 5, 8, 999, 2, 3, 4 };
+        Position position = before;
+
+        pattern_take_up(&p, true, &position);
+        ck_assert_int_eq(memcmp(&position, &before, sizeof before), 0);
+}
+END_TEST
+
+START_TEST(random_order_jumps_over_what_is_not_known) {
+        PhasePlan p = plan(RW_RANDWRITE, GIB, 4096, 4096, 0);
+        Position position = { .low_index = 40, .next_index = 50, .next_write = 60, .issued_bytes = 999, .settled_to = 30 };
+
+        pattern_take_up(&p, false, &position);
+        ck_assert_uint_eq(position.next_index, 50 + PATTERN_JUMP);
+        ck_assert_uint_eq(position.first_index, position.next_index);
+        ck_assert_uint_eq(position.low_index, position.next_index);
+        ck_assert_uint_eq(position.next_write, 60 + PATTERN_JUMP);
+        ck_assert_uint_eq(position.issued_bytes, 999);
+        ck_assert_uint_eq(position.settled_to, 30); /* that was written all the same */
+}
+END_TEST
+
+/* Each with blocks of unequal size and several streams, so that what was issued is no simple product. */
+START_TEST(other_orders_repeat_what_is_not_known) {
+        PhasePlan plans[3] = {
+                plan(RW_READWRITE, GIB, 8192, 4096, 37), plan(RW_RANDRW, GIB, 8192, 4096, 37),
+                plan(RW_WRITE, GIB, 4096, 4096, 0),
+        };
+
+        plans[0].numjobs = plans[2].numjobs = 3;
+        plans[1].random_map = true;
+        for (size_t i = 0; i < ELEMENTSOF(plans); i++)
+                for (uint64_t low = 0; low < 1000; low += 7) {
+                        Position position = { .low_index = low, .next_index = low + 9, .next_write = 60 };
+
+                        pattern_take_up(&plans[i], false, &position);
+                        ck_assert_uint_eq(position.next_index, low);
+                        ck_assert_uint_eq(position.low_index, low);
+                        ck_assert_uint_eq(position.first_index, 0);
+                        ck_assert_uint_eq(position.issued_bytes, lengths_before(&plans[i], low));
+                        ck_assert_uint_eq(position.next_write, 60 + PATTERN_JUMP);
+                }
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *s = suite_create("pattern");
         TCase *c = tcase_create("pattern");
@@ -371,6 +428,9 @@ static Suite *make_suite(void) {
         tcase_add_test(c, seed_and_slice_alone_decide);
         tcase_add_test(c, the_largest_indices_stay_inside);
         tcase_add_test(c, sequential_mix_at_the_far_end);
+        tcase_add_test(c, after_a_clean_stop_it_goes_on_exactly_there);
+        tcase_add_test(c, random_order_jumps_over_what_is_not_known);
+        tcase_add_test(c, other_orders_repeat_what_is_not_known);
         suite_add_tcase(s, c);
         return s;
 }

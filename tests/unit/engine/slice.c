@@ -560,6 +560,67 @@ START_TEST(errors_of_too_many_kinds_count_as_the_last) {
 }
 END_TEST
 
+static atomic_bool hold_first;
+
+/* The oldest request waits, the others are answered. */
+static int answer_all_but_the_first(unsigned wait_nr, uint64_t timeout_ns) {
+        while (n_requests > 1) {
+                Request last = requests[--n_requests];
+                answers[n_answers++] = (RingCompletion){ .slot = last.slot, .result = (int32_t) last.length };
+        }
+        if (!atomic_load(&hold_first))
+                answer_all();
+        return 0;
+}
+
+static Position await_index(uint64_t index) {
+        Position position;
+
+        do
+                engine_position(engine, &position);
+        while (position.next_index < index);
+        return position;
+}
+
+START_TEST(position_tells_what_has_completed_without_a_gap) {
+        atomic_store(&hold_first, true);
+        start(answer_all_but_the_first, 4, 12);
+        Position position = await_index(12);
+        ck_assert_uint_eq(position.low_index, 0);
+        ck_assert_uint_eq(position.next_write, 12);
+        ck_assert_uint_eq(position.issued_bytes, 12 * 4096);
+
+        atomic_store(&hold_first, false);
+        await_idle();
+        engine_position(engine, &position);
+        ck_assert_uint_eq(position.low_index, 12);
+        ck_assert_uint_eq(position.next_index, 12);
+        ck_assert_uint_eq(position.first_index, 0);
+        end();
+}
+END_TEST
+
+START_TEST(a_phase_goes_on_where_it_stood) {
+        const Position at = { .first_index = 100, .low_index = 100, .next_index = 100, .issued_bytes = 8 * 4096,
+                              .settled_from = 3, .settled_to = 9 };
+        Position position;
+
+        atomic_store(&hold_first, false);
+        start(answer_all_but_the_first, 4, 12);
+        await_idle();
+        ck_assert_int_eq(engine_take_up_phase(engine, 0, &at, 5 * NSEC_PER_SEC), 0);
+        await_idle();
+        ck_assert_uint_ge(engine_phase_running_ns(engine), 5 * NSEC_PER_SEC);
+        engine_position(engine, &position);
+        ck_assert_uint_eq(position.first_index, 100);
+        ck_assert_uint_eq(position.next_index, 104); /* four were left */
+        ck_assert_uint_eq(position.next_write, 16);  /* numbered over all phases */
+        ck_assert_uint_eq(position.issued_bytes, 12 * 4096);
+        ck_assert_uint_eq(position.settled_to, 9);
+        end();
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *s = suite_create("slice");
         TCase *c = tcase_create("slice");
@@ -582,6 +643,8 @@ static Suite *make_suite(void) {
         tcase_add_test(c, the_first_error_ends_a_phase_that_does_not_continue);
         tcase_add_test(c, errors_of_the_other_direction_end_nothing);
         tcase_add_test(c, errors_of_too_many_kinds_count_as_the_last);
+        tcase_add_test(c, position_tells_what_has_completed_without_a_gap);
+        tcase_add_test(c, a_phase_goes_on_where_it_stood);
         suite_add_tcase(s, c);
         return s;
 }

@@ -26,6 +26,7 @@ static void fill_sample(void) {
                 .oldest_ns = 123456789,
                 .cpu_percent = 12.5,
                 .temperature_c = -3.25,
+                .position = { 1, 2, 3, 4, 5, 6, 7, UINT64_MAX },
         };
         for (unsigned d = 0; d < N_DIRECTIONS; d++) {
                 sample.ios[d] = 100 + d;
@@ -42,6 +43,7 @@ static void assert_round_trip(void) {
         ck_assert_int_eq(sample_decode(&decoded, buf, n), 0);
 
         ck_assert(decoded.seq == sample.seq);
+        ck_assert_int_eq(memcmp(&decoded.position, &sample.position, sizeof sample.position), 0);
         ck_assert(decoded.phase == sample.phase);
         ck_assert(decoded.at_ns == sample.at_ns);
         ck_assert(decoded.elapsed_ns == sample.elapsed_ns);

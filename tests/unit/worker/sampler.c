@@ -77,6 +77,24 @@ START_TEST(test_running_time_goes_on_within_a_sample) {
 }
 END_TEST
 
+START_TEST(test_numbers_and_times_go_on) {
+        position = (Position){ .low_index = 5, .next_index = 7 };
+        sampler_take_up(sampler, 41, 930 * MS, 430 * MS);
+        sampler_begin_phase(sampler, 1, 0, START);
+        ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 70 * MS); /* on the phase's own grid */
+        const Sample *sample = sampler_take(sampler, START + 70 * MS);
+        assert_sample(sample, 41, 70, 0);
+        ck_assert_uint_eq(sample->elapsed_ns, 1000 * MS);
+        ck_assert_uint_eq(sample->position.low_index, 5);
+        ck_assert_uint_eq(sample->position.next_index, 7);
+        ck_assert_uint_gt(sample->position.boot_ns, 0);
+
+        /* The next phase has not been interrupted. */
+        sampler_begin_phase(sampler, 2, 0, START + 70 * MS);
+        ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 170 * MS);
+}
+END_TEST
+
 START_TEST(test_counts_and_durations) {
         sampler_begin_phase(sampler, 3, 0, START);
         ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 100 * MS);
@@ -250,6 +268,7 @@ static Suite *make_suite(void) {
         tcase_set_timeout(tc, 60);
         tcase_add_checked_fixture(tc, setup, teardown);
         tcase_add_test(tc, test_running_time_goes_on_within_a_sample);
+        tcase_add_test(tc, test_numbers_and_times_go_on);
         tcase_add_test(tc, test_counts_and_durations);
         tcase_add_test(tc, test_what_nobody_was_awake_for_is_no_running_time);
         tcase_add_test(tc, test_what_completed_took_some_time);
