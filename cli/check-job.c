@@ -341,13 +341,15 @@ const Verb verb_check_job = {
         .name = "check-job",
         .summary = "validate a job file; what it does, how long, how much it writes",
         .words = "JOB [--size BYTES]",
-        .description = "Reads a job file or preset (- is standard input) as 'start' would, and prints its phases, the time and "
+        .description = "Reads a job file or preset (- is standard input) as 'start' would, and prints its phases, the "
+                       "time and "
                        "the volume planned, and what is to be noted. Nothing is started.",
         .n_words_min = 1,
         .n_words_max = 1,
-        .options = (const Option[]) {
-                { .name = "size", .argument = "BYTES", .help = "of the device; k, m, g, t are powers of 1024" },
-                {},
-        },
+        .options =
+                (const Option[]){
+                        { .name = "size", .argument = "BYTES", .help = "of the device; k, m, g, t are powers of 1024" },
+                        {},
+                },
         .run = check_job_run,
 };

@@ -35,7 +35,7 @@ typedef struct Verb {
 
 extern const Verb verb_analyze, verb_check_job, verb_compare, verb_devices, verb_export,
         verb_help,
-        verb_import, verb_list, verb_pause, verb_plot, verb_presets,
+        verb_import, verb_list, verb_matrix, verb_pause, verb_plot, verb_presets,
         verb_resume, verb_samples, verb_show, verb_start, verb_stop, verb_verdict, verb_watch;
 
 /* In the order of help; NULL-terminated. */

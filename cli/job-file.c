@@ -77,8 +77,8 @@ static int no_such_job(const char *path, Error *error) {
         const char *nearest = preset_nearest(path);
 
         error_clear(error);
-        return error_set(error, ERROR_USAGE, ENOENT, "there is no job file %s, and no preset of that name; %s%s%s", path,
-                         nearest ? "did you mean the preset '" : "'plateau presets' lists them", nearest ?: "",
+        return error_set(error, ERROR_USAGE, ENOENT, "there is no job file %s, and no preset of that name; %s%s%s",
+                         path, nearest ? "did you mean the preset '" : "'plateau presets' lists them", nearest ?: "",
                          nearest ? "'?" : "");
 }
 

@@ -109,9 +109,10 @@ const Verb verb_presets = {
         .name = "presets",
         .summary = "jobs that come with plateau: list them, or print one",
         .words = "[NAME]",
-        .description = "Lists the jobs that come with plateau, or prints one, which says what it imitates and from where "
-                       "it is. 'start' and 'check-job' take their names in place of a job file.",
+        .description =
+                "Lists the jobs that come with plateau, or prints one, which says what it imitates and from where "
+                "it is. 'start' and 'check-job' take their names in place of a job file.",
         .n_words_max = 1,
-        .options = (const Option[]) { {} },
+        .options = (const Option[]){ {} },
         .run = presets_run,
 };

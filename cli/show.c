@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "matrix.h"
 #include "output.h"
 #include "query.h"
 #include "render/table.h"
@@ -14,6 +15,8 @@
 typedef struct Shown {
         StoreRun run;
         QueryPhases phases;
+        double *cpu_percent; /* of each phase */
+        char *description;   /* of the job, or NULL */
         StoreEvent *events;
         size_t n_events;
         EngineErrno *errnos;
@@ -23,8 +26,26 @@ typedef struct Shown {
 static void shown_clear(Shown *shown) {
         store_run_clear(&shown->run);
         query_phases_clear(&shown->phases);
+        free(shown->cpu_percent);
+        free(shown->description);
         store_events_free(shown->events, shown->n_events);
         free(shown->errnos);
+}
+
+static int load_cpu(Shown *shown, Store *store, Error *error) {
+        shown->cpu_percent = calloc(MAX(shown->phases.n, (size_t) 1), sizeof(double));
+        if (!shown->cpu_percent)
+                return -ENOMEM;
+        return store_get_phase_cpu(store, shown->run.id, shown->cpu_percent, shown->phases.n, error);
+}
+
+/* Of a job that this version of plateau does not read none is known. */
+static void load_description(Shown *shown) {
+        const char *text = shown->run.job_text;
+        _cleanup_job_ Job *job = NULL;
+
+        if (job_parse(&job, shown->run.name, text, strlen(text), NULL) >= 0)
+                shown->description = TAKE_PTR(job->description);
 }
 
 static int load(Shown *shown, const Cli *cli, const char *which, Error *error) {
@@ -36,6 +57,10 @@ static int load(Shown *shown, const Cli *cli, const char *which, Error *error) {
                 r = store_get_run(store, id, &shown->run, error);
         if (r >= 0)
                 r = store_get_phases(store, id, &shown->phases.items, &shown->phases.n, error);
+        if (r >= 0)
+                r = load_cpu(shown, store, error);
+        if (r >= 0)
+                load_description(shown);
         if (r >= 0)
                 r = store_get_events(store, id, &shown->events, &shown->n_events, error);
         if (r >= 0)
@@ -52,7 +77,7 @@ static uint64_t phase_block_bytes(const StorePhase *phase) {
         return phase->block_bytes[rw_mode_writes(phase->rw) ? DIRECTION_WRITE : DIRECTION_READ];
 }
 
-static json_object *phase_json(const StorePhase *phase, bool errors_known) {
+static json_object *phase_json(const StorePhase *phase, double cpu_percent, bool errors_known) {
         json_object *o = json_object_new_object();
 
         if (!o)
@@ -60,12 +85,12 @@ static json_object *phase_json(const StorePhase *phase, bool errors_known) {
         json_add_u64(o, "index", phase->index);
         json_add_string(o, "name", phase->name);
         json_add_string(o, "action", phase_action_name(phase->action));
-        json_add_string(o, "rw", rw_mode_name(phase->rw));
-        json_add_u64(o, "bs", phase_block_bytes(phase));
+        json_add_string(o, "rw", phase->action == PHASE_ACTION_IDLE ? NULL : rw_mode_name(phase->rw));
+        json_add_u64_if(o, "bs", phase->action != PHASE_ACTION_IDLE, phase_block_bytes(phase));
         if (phase->numjobs > 0) {
                 json_add_u64(o, "iodepth", phase->iodepth);
                 json_add_u64(o, "numjobs", phase->numjobs);
-        } else { /* of what another tool did nobody knows */
+        } else { /* idle; and of what another tool did nobody knows */
                 json_add_null(o, "iodepth");
                 json_add_null(o, "numjobs");
         }
@@ -80,6 +105,8 @@ static json_object *phase_json(const StorePhase *phase, bool errors_known) {
         json_add_u64(o, "read_bytes", phase->bytes[DIRECTION_READ]);
         json_add_u64(o, "write_bytes", phase->bytes[DIRECTION_WRITE]);
         json_add_double(o, "iops_mean", query_rate(sum(phase->ios), phase->elapsed_ns));
+        json_add_double(o, "bytes_per_s_mean", query_rate(sum(phase->bytes), phase->elapsed_ns));
+        json_add_double(o, "cpu_percent", cpu_percent);
         json_add_u64_if(o, "latency_mean_ns", phase->latency_mean_ns > 0, phase->latency_mean_ns);
         query_add_percentile(o, "latency_p50_ns", phase->latency, 0.5);
         query_add_percentile(o, "latency_p99_ns", phase->latency, 0.99);
@@ -142,6 +169,7 @@ static int show_json(Cli *cli, const Shown *shown) {
         if (!document || !phases || !events || !errors)
                 return -ENOMEM;
         add_drive_json(json_object_object_get(document, "device"), &shown->run);
+        json_add_string(document, "description", shown->description);
         json_add_string(document, "host", shown->run.host);
         json_add_u64(document, "n_samples", shown->run.n_samples);
         json_add_seconds(document, "sample_interval_s", shown->run.sample_interval_ns);
@@ -151,7 +179,8 @@ static int show_json(Cli *cli, const Shown *shown) {
         json_add(document, "errors", errors);
 
         for (size_t i = 0; i < shown->phases.n; i++)
-                if (!append(phases, phase_json(&shown->phases.items[i], shown->run.errors_known)))
+                if (!append(phases,
+                            phase_json(&shown->phases.items[i], shown->cpu_percent[i], shown->run.errors_known)))
                         return -ENOMEM;
         for (size_t i = 0; i < shown->n_events; i++)
                 if (!append(events, event_json(&shown->events[i])))
@@ -198,11 +227,13 @@ static void print_drive(const StoreRun *run) {
                 print_field("host", run->host);
 }
 
-static void print_run(const StoreRun *run) {
+static void print_run(const Shown *shown) {
+        const StoreRun *run = &shown->run;
         char time[OUTPUT_TIME_MAX], elapsed[TIME_SPAN_MAX], planned[TIME_SPAN_MAX];
 
         printf("%-12s %" PRIu32 "\n", "run", run->id);
         print_field("job", run->name);
+        print_field("description", shown->description);
         print_field("label", run->label);
         print_field("state", run_state_name(run->state));
         printf("%-12s %s\n", "started", output_format_time(run->started_at_ns, time));
@@ -276,7 +307,23 @@ static const char *format_iops(const StorePhase *phase, char buf[static PAIR_MAX
         return buf;
 }
 
-static int add_phase(Table *table, const StorePhase *phase, bool errors_known) {
+static const char *format_megabytes(const StorePhase *phase, char buf[static TEXT_SIZE_MAX]) {
+        if (phase->elapsed_ns == 0)
+                return NULL;
+        snprintf(buf, TEXT_SIZE_MAX, "%.1f", query_rate(sum(phase->bytes), phase->elapsed_ns) / 1e6);
+        return buf;
+}
+
+static const char *format_percent(double percent, char buf[static TEXT_SIZE_MAX]) {
+        if (isnan(percent))
+                return NULL;
+        snprintf(buf, TEXT_SIZE_MAX, "%.1f%%", percent);
+        return buf;
+}
+
+static int add_phase(Table *table, const StorePhase *phase, double cpu_percent, bool errors_known) {
+        bool idle = phase->action == PHASE_ACTION_IDLE;
+        char megabytes[TEXT_SIZE_MAX], cpu[TEXT_SIZE_MAX];
         char index[16], bs[PAIR_MAX], outstanding[32], elapsed[TIME_SPAN_MAX], volume[PAIR_MAX];
         char iops[PAIR_MAX], mean[OUTPUT_LATENCY_MAX], p50[OUTPUT_LATENCY_MAX], p99[OUTPUT_LATENCY_MAX];
         char p999[OUTPUT_LATENCY_MAX];
@@ -286,10 +333,12 @@ static int add_phase(Table *table, const StorePhase *phase, bool errors_known) {
         snprintf(outstanding, sizeof(outstanding), "%" PRIu32 "x%" PRIu32, phase->numjobs, phase->iodepth);
         snprintf(errors, sizeof(errors), "%" PRIu64, phase->errors);
         const char *cells[] = {
-                index, phase->name, rw_mode_name(phase->rw), format_bs(phase, bs),
+                index, phase->name, idle ? phase_action_name(phase->action) : rw_mode_name(phase->rw),
+                idle ? NULL : format_bs(phase, bs),
                 phase->numjobs > 0 ? outstanding : NULL,
                 phase_state_name(phase->state), time_format_span(phase->elapsed_ns, elapsed),
-                format_moved(phase, volume), format_iops(phase, iops), format_lone_mean(phase, mean),
+                format_moved(phase, volume), format_iops(phase, iops), format_megabytes(phase, megabytes),
+                format_percent(cpu_percent, cpu), format_lone_mean(phase, mean),
                 format_percentile(phase, 0.5, p50),
                 format_percentile(phase, 0.99, p99), format_percentile(phase, 0.999, p999), format_max(phase, max),
                 errors_known ? errors : NULL,
@@ -297,24 +346,60 @@ static int add_phase(Table *table, const StorePhase *phase, bool errors_known) {
         return table_add_row(table, cells);
 }
 
+/* How many phases from number i on are shown by `matrix` as a table, and not here. */
+static size_t count_table_cells(const Shown *shown, size_t i) {
+        const StorePhase *phases = shown->phases.items + i;
+        size_t n = matrix_cells(phases, shown->phases.n - i);
+
+        return matrix_is_table(phases, n) ? n : 0;
+}
+
+static void print_matrices(const Shown *shown) {
+        for (size_t i = 0, n; i < shown->phases.n; i += MAX(n, (size_t) 1)) {
+                const StorePhase *cells = shown->phases.items + i;
+                _cleanup_free_ char *name = text_escape(cells->name);
+                size_t n_done = 0;
+
+                n = count_table_cells(shown, i);
+                for (size_t k = 0; k < n; k++)
+                        n_done += cells[k].state == PHASE_DONE;
+                if (n > 0)
+                        printf("phases %zu to %zu are the cells of '%s', %zu of which are done: 'plateau matrix "
+                               "%" PRIu32 "' shows them\n",
+                               i, i + n - 1, name ?: "", n_done, shown->run.id);
+        }
+}
+
 static int print_phases(const Shown *shown) {
         static const TableColumn columns[] = {
                 { "PHASE", .right = true }, { "NAME", .truncate = true }, { "RW" },
-                { "BS", .right = true, .rank = 5 }, { "JOBSxDEPTH", .right = true, .rank = 6 }, { "STATE" },
-                { "TIME", .right = true }, { "MOVED", .right = true, .rank = 3 }, { "IOPS", .right = true },
+                { "BS", .right = true, .rank = 3 }, { "JOBSxDEPTH", .right = true, .rank = 8 }, { "STATE" },
+                { "TIME", .right = true }, { "MOVED", .right = true, .rank = 6 }, { "IOPS", .right = true },
+                { "MB/S", .right = true, .rank = 2 },
+                { "CPU", .right = true, .may_be_empty = true, .rank = 1 },
                 { "MEAN", .right = true, .may_be_empty = true },
-                { "P50", .right = true, .may_be_empty = true, .rank = 4 },
-                { "P99", .right = true, .may_be_empty = true, .rank = 1 },
-                { "P99.9", .right = true, .may_be_empty = true, .rank = 7 },
-                { "MAX", .right = true, .may_be_empty = true, .rank = 2 }, { "ERRORS", .right = true },
+                { "P50", .right = true, .may_be_empty = true, .rank = 7 },
+                { "P99", .right = true, .may_be_empty = true, .rank = 4 },
+                { "P99.9", .right = true, .may_be_empty = true, .rank = 9 },
+                { "MAX", .right = true, .may_be_empty = true, .rank = 5 }, { "ERRORS", .right = true },
         };
         _cleanup_(table_freep) Table *table = NULL;
 
         putchar('\n');
         int r = table_new(&table, columns, ELEMENTSOF(columns));
-        for (size_t i = 0; r >= 0 && i < shown->phases.n; i++)
-                r = add_phase(table, &shown->phases.items[i], shown->run.errors_known);
-        return r < 0 ? r : output_table(table);
+        for (size_t i = 0; r >= 0 && i < shown->phases.n; i++) {
+                size_t n = count_table_cells(shown, i);
+
+                if (n == 0)
+                        r = add_phase(table, &shown->phases.items[i], shown->cpu_percent[i], shown->run.errors_known);
+                else
+                        i += n - 1;
+        }
+        if (r >= 0)
+                r = output_table(table);
+        if (r >= 0)
+                print_matrices(shown);
+        return r;
 }
 
 static int print_events(const Shown *shown) {
@@ -389,7 +474,7 @@ static int print_summary(const Shown *shown) {
 }
 
 static int show_text(const Shown *shown) {
-        print_run(&shown->run);
+        print_run(shown);
         int r = print_phases(shown);
         if (r >= 0)
                 r = print_events(shown);

@@ -10,7 +10,7 @@
 
 const Verb *const verbs[] = {
         &verb_devices, &verb_check_job, &verb_presets, &verb_start, &verb_list, &verb_show, &verb_watch,
-        &verb_pause, &verb_resume, &verb_stop, &verb_samples, &verb_plot, &verb_analyze,
+        &verb_pause, &verb_resume, &verb_stop, &verb_samples, &verb_plot, &verb_analyze, &verb_matrix,
         &verb_compare, &verb_verdict, &verb_import, &verb_export, &verb_help, NULL,
 };
 

@@ -10,6 +10,7 @@
 
 #include "log.h"
 #include "run-internal.h"
+#include "util/time.h"
 
 static void run_note_unjudged(const Run *run, int r) {
         log_error("run %" PRIu32 ": phase %" PRIu32 " is watched for no steady state: %s", run->id, run->phase,
@@ -17,22 +18,49 @@ static void run_note_unjudged(const Run *run, int r) {
 }
 
 void run_judge_phase(Run *run) {
-        int r = steady_watch_begin(&run->watch, run->directions[run->phase], run->size_bytes, run->sample_interval_ns,
-                                   run->progress.elapsed_ns);
+        run->phase_is_over = false;
+        int r = steady_watch_begin(&run->watch, run->phases[run->phase].direction, run->size_bytes,
+                                   run->sample_interval_ns, run->progress.elapsed_ns);
         if (r < 0)
                 run_note_unjudged(run, r);
 }
 
-void run_judge_sample(Run *run, const Sample *sample) {
+/* Where the job says until=steady. */
+static void run_end_phase(Run *run, const Sample *sample) {
+        const RunPhase *phase = &run->phases[run->phase];
+        char span[TIME_SPAN_MAX];
+
+        if (phase->steady_hold_ns == 0 || run->phase_is_over ||
+            steady_watch_held_ns(&run->watch, sample->elapsed_ns) < phase->steady_hold_ns)
+                return;
+
+        int r = worker_process_send(run->worker, &(Message){ .type = MESSAGE_END_PHASE,
+                                                             .end_phase = { .index = run->phase } });
+        if (r < 0) {
+                log_error("run %" PRIu32 ": its worker cannot be told that phase %" PRIu32 " is over: %s", run->id,
+                          run->phase, strerror(-r));
+                return; /* it is tried again with the next sample */
+        }
+        run->phase_is_over = true;
+        run_record(run, EVENT_PHASE, "%" PRIu32 " '%s' ends: its steady state has held for %s", run->phase, phase->name,
+                   time_format_span(phase->steady_hold_ns, span));
+}
+
+static void run_note_decision(Run *run, const Sample *sample, int change, const SteadyDecision *decision) {
         char text[STEADY_DECISION_MAX];
+
+        run_record_at(run, sample->at_ns, sample->elapsed_ns,
+                      change == STEADY_DECLARED ? EVENT_STEADY : EVENT_STEADY_REVOKED,
+                      steady_decision_text(&run->watch, change, decision, text));
+}
+
+void run_judge_sample(Run *run, const Sample *sample) {
         SteadyDecision decision;
 
         int r = steady_watch_add(&run->watch, sample, &decision);
         if (r < 0)
                 run_note_unjudged(run, r);
-        if (r <= STEADY_UNCHANGED)
-                return;
-        run_record_at(run, sample->at_ns, sample->elapsed_ns,
-                      r == STEADY_DECLARED ? EVENT_STEADY : EVENT_STEADY_REVOKED,
-                      steady_decision_text(&run->watch, r, &decision, text));
+        if (r > STEADY_UNCHANGED)
+                run_note_decision(run, sample, r, &decision);
+        run_end_phase(run, sample);
 }

@@ -6,6 +6,13 @@
 #include "analysis/from-sample.h"
 #include "run.h"
 
+typedef struct RunPhase {
+        char *name;
+        Direction direction;     /* by which it is judged */
+        unsigned section;        /* of the job: equal for the cells of a matrix */
+        uint64_t steady_hold_ns; /* ends when a steady state has held that long; 0: does not matter */
+} RunPhase;
+
 struct Run {
         Database *database;
         const RunObserver *observer;
@@ -19,8 +26,7 @@ struct Run {
         uint64_t size_bytes;
         uint64_t planned_ns;
         size_t n_phases;
-        char **phases; /* names, NULL-terminated; NULL for a run from the database */
-        Direction *directions; /* by which each phase is judged */
+        RunPhase *phases; /* NULL for a run from the database that is over */
         uint64_t sample_interval_ns;
         char *phase_name; /* of the current or last one, or NULL */
         uint32_t phase;
@@ -55,6 +61,7 @@ struct Run {
         uint64_t events_until_ns; /* monotonic: when what was said so far is paid off, see may_say() */
         uint64_t errnos_until_ns;
         SteadyWatch watch;
+        bool phase_is_over; /* the worker was told to end it */
         bool stop_asked;  /* by a user: then it is stopped, whatever else */
         bool interrupting;
         bool finished;

@@ -87,10 +87,15 @@ static int run_on_started(Run *run, Message *message) {
 static void run_record_phase(Run *run, const Message *message, const char *what) {
         char *detail;
 
-        if (asprintf(&detail, "%" PRIu32 " '%s' %s", run->phase, run->phases[run->phase], what) < 0)
+        if (asprintf(&detail, "%" PRIu32 " '%s' %s", run->phase, run->phases[run->phase].name, what) < 0)
                 return;
         run_record_at(run, message->phase.at_ns, run->progress.elapsed_ns, EVENT_PHASE, detail);
         free(detail);
+}
+
+/* The cells of a matrix are many, and short: only where it begins and ends is worth an event. */
+static bool run_phase_joins(const Run *run, uint32_t index, uint32_t other) {
+        return other < run->n_phases && run->phases[index].section == run->phases[other].section;
 }
 
 static int run_on_phase_started(Run *run, const Message *message) {
@@ -99,7 +104,7 @@ static int run_on_phase_started(Run *run, const Message *message) {
         if (run->in_phase || index < run->next_phase || index >= run->n_phases)
                 return -EBADMSG;
 
-        char *name = strdup(run->phases[index]);
+        char *name = strdup(run->phases[index].name);
         if (!name)
                 return -ENOMEM;
         free(run->phase_name);
@@ -113,7 +118,10 @@ static int run_on_phase_started(Run *run, const Message *message) {
 
         run_note_lost(run, "phase's beginning",
                       database_set_phase_state(run->database, run->id, index, PHASE_RUNNING, message->phase.at_ns));
-        run_record_phase(run, message, run->standing->phases[index].elapsed_ns > 0 ? "goes on" : "begins");
+        if (run->standing->phases[index].elapsed_ns > 0)
+                run_record_phase(run, message, "goes on");
+        else if (index == 0 || !run_phase_joins(run, index, index - 1))
+                run_record_phase(run, message, "begins");
         run->observer->changed(run, RUN_CHANGE_PHASE, run->userdata);
         return 0;
 }
@@ -131,7 +139,10 @@ static int run_on_phase_ended(Run *run, const Message *message) {
         run_note_lost(run, "phase's end",
                       database_set_phase_state(run->database, run->id, run->phase, done ? PHASE_DONE : PHASE_STOPPED,
                                                message->phase.at_ns));
-        run_record_phase(run, message, done ? "is done" : "is stopped");
+        if (!done)
+                run_record_phase(run, message, "is stopped");
+        else if (!run_phase_joins(run, run->phase, run->phase + 1))
+                run_record_phase(run, message, "is done");
         return 0;
 }
 

@@ -26,17 +26,22 @@ static bool run_has_strings(const Run *run) {
 }
 
 static int run_copy_phases(Run *run, const Job *job, const Plan *plan) {
-        run->phases = calloc(plan->n_phases + 1, sizeof(char *));
-        run->directions = calloc(plan->n_phases, sizeof(Direction));
-        if (!run->phases || !run->directions)
+        run->phases = calloc(plan->n_phases, sizeof(*run->phases));
+        if (!run->phases)
                 return -ENOMEM;
 
         for (; run->n_phases < plan->n_phases; run->n_phases++) {
                 const PhasePlan *phase = &plan->phases[run->n_phases];
 
-                run->directions[run->n_phases] = phase->read_percent < 100 ? DIRECTION_WRITE : DIRECTION_READ;
-                run->phases[run->n_phases] = strdup(job->phases[phase->index].name);
-                if (!run->phases[run->n_phases])
+                RunPhase *own = &run->phases[run->n_phases];
+
+                *own = (RunPhase){
+                        .name = strdup(job->phases[phase->index].name),
+                        .direction = phase->read_percent < 100 ? DIRECTION_WRITE : DIRECTION_READ,
+                        .section = phase->index,
+                        .steady_hold_ns = phase->steady_hold_ns,
+                };
+                if (!own->name)
                         return -ENOMEM;
         }
         return 0;
@@ -138,8 +143,9 @@ Run *run_free(Run *run) {
         free(run->model);
         free(run->serial);
         free(run->phase_name);
-        strv_free(run->phases);
-        free(run->directions);
+        for (size_t i = 0; i < run->n_phases; i++)
+                free(run->phases[i].name);
+        free(run->phases);
         steady_watch_end(&run->watch);
         strv_free(run->notices);
         free(run->outcome_detail);

@@ -286,6 +286,7 @@ static int strv_append_copies(char ***strings, size_t *n, char *const *more, siz
         if (!longer)
                 return -ENOMEM;
         *strings = longer;
+        longer[*n] = NULL;
 
         for (size_t i = 0; i < n_more; i++) {
                 longer[*n] = strdup(more[i]);

@@ -34,6 +34,9 @@ struct Driver {
         bool want_paused; /* the service's last word on it */
         bool is_pausing;  /* the engine was told, and has not drained yet */
         bool is_paused;   /* drained, and told so */
+        bool in_phase;
+        unsigned phase;   /* its index */
+        bool phase_is_over; /* before its time, as the service said */
         bool is_ending;   /* no I/O is submitted any more, no further phase begins */
         Outcome outcome;
         char *detail;
@@ -145,6 +148,16 @@ static void driver_sample(Driver *driver) {
         timer_arm(driver);
 }
 
+/* One that is paused, or is about to be, ends when it is resumed. */
+static void driver_end_phase(Driver *driver, uint32_t index) {
+        if (!driver->in_phase || driver->phase != index)
+                return; /* it has ended by itself meanwhile */
+
+        driver->phase_is_over = true;
+        if (!driver->want_paused)
+                engine_stop_phase(driver->config.engine);
+}
+
 static void driver_resume(Driver *driver) {
         driver->want_paused = false;
         if (!driver->is_paused)
@@ -156,6 +169,8 @@ static void driver_resume(Driver *driver) {
                 engine_resume(driver->config.engine);
                 timer_arm(driver);
         }
+        if (driver->phase_is_over)
+                engine_stop_phase(driver->config.engine);
         reporter_event(driver->config.reporter, OCCURRENCE_RESUMED, driver->sampler.elapsed_ns, "%s", "");
 }
 
@@ -233,6 +248,9 @@ static void handle_message(Driver *driver, const Message *message) {
                 break;
         case MESSAGE_RESUME:
                 driver_resume(driver);
+                break;
+        case MESSAGE_END_PHASE:
+                driver_end_phase(driver, message->end_phase.index);
                 break;
         case MESSAGE_STOP:
                 driver_stop(driver, "stopped on request");
@@ -350,6 +368,8 @@ static int driver_start_phase(Driver *driver, unsigned index) {
 static void driver_run_phase(Driver *driver, unsigned index) {
         const DriverConfig *config = &driver->config;
 
+        driver->in_phase = true;
+        driver->phase = index;
         reporter_phase(config->reporter, index, PHASE_MARK_STARTED);
         sampler_begin_phase(&driver->sampler, index, config->plan->phases[index].runtime_ns, time_monotonic_ns());
         int r = driver_start_phase(driver, index);
@@ -369,6 +389,7 @@ static void driver_run_phase(Driver *driver, unsigned index) {
         driver_look_failed(driver);
         sampler_suspend(&driver->sampler);
         timer_arm(driver);
+        driver->in_phase = driver->phase_is_over = false;
         reporter_phase(config->reporter, index, driver->is_ending ? PHASE_MARK_STOPPED : PHASE_MARK_DONE);
 }
 

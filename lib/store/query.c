@@ -414,6 +414,29 @@ int store_get_phases(Store *store, uint32_t run, StorePhase **ret, size_t *ret_n
         return 0;
 }
 
+int store_get_phase_cpu(Store *store, uint32_t run, double *ret, size_t n, Error *error) {
+        _cleanup_statement_ sqlite3_stmt *stmt = NULL;
+
+        int r = statement_prepare(store,
+                "SELECT phase, sum(cpu_percent * duration_ns) / sum(duration_ns) FROM samples"
+                " WHERE run = ? AND cpu_percent IS NOT NULL GROUP BY phase",
+                &stmt, error);
+        if (r < 0)
+                return r;
+
+        for (size_t i = 0; i < n; i++)
+                ret[i] = NAN;
+        sqlite3_bind_int64(stmt, 1, run);
+        while ((r = statement_step(store, stmt, error, "read")) > 0) {
+                Columns c = { .stmt = stmt };
+                uint32_t phase = column_u32(&c);
+
+                if (phase < n)
+                        ret[phase] = column_double(&c);
+        }
+        return r;
+}
+
 void store_phases_free(StorePhase *phases, size_t n) {
         for (size_t i = 0; i < n; i++)
                 clear_phase(&phases[i]);

@@ -231,6 +231,9 @@ int store_get_run(Store *store, uint32_t run, StoreRun *ret, Error *error);
 int store_get_phases(Store *store, uint32_t run, StorePhase **ret, size_t *ret_n, Error *error);
 void store_phases_free(StorePhase *phases, size_t n);
 
+/* CPU utilisation of the host in each of phases 0 to n - 1, in percent of all its cores; NaN: not recorded. */
+int store_get_phase_cpu(Store *store, uint32_t run, double *ret, size_t n, Error *error);
+
 typedef struct StoreEvent {
         int64_t at_ns;
         uint64_t elapsed_ns;

@@ -157,6 +157,12 @@ static void started_code(Codec *codec, Message *message) {
         codec_i64(codec, &message->started.at_ns);
 }
 
+static void end_phase_code(Codec *codec, Message *message) {
+        codec_u32(codec, &message->end_phase.index);
+        if (codec->error == 0 && message->end_phase.index >= JOB_N_PHASES_MAX)
+                codec_refuse(codec);
+}
+
 static void phase_code(Codec *codec, Message *message) {
         codec_u32(codec, &message->phase.index);
         message->phase.mark = (PhaseMark) codec_enum(codec, message->phase.mark, N_PHASE_MARKS);
@@ -245,6 +251,7 @@ static void message_code(Codec *codec, Message *message) {
                 [MESSAGE_GO] = go_code,
                 [MESSAGE_STARTED] = started_code,
                 [MESSAGE_PHASE] = phase_code,
+                [MESSAGE_END_PHASE] = end_phase_code,
                 [MESSAGE_SAMPLE] = sample_code,
                 [MESSAGE_ERRNO] = errno_code,
                 [MESSAGE_EVENT] = event_code,

@@ -10,7 +10,8 @@
  *                                 <- REPORT   the device, checked and held; or REFUSED, and it exits
  *     GO      tag, seed           ->
  *                                 <- STARTED  privileges are gone, I/O begins
- *     PAUSE, RESUME, STOP         ->
+ *     PAUSE, RESUME, STOP,
+ *     END_PHASE                   ->
  *                                 <- PHASE, SAMPLE, ERRNO, EVENT ... FINISHED, and it exits
  *
  * Encoded as: u8 type, then the fields in order; numbers little endian at full width, strings and
@@ -20,6 +21,8 @@
  *
  * OPEN with a standing takes a run up that was interrupted: the worker looks for its drive, whatever name that has now,
  * claims it, and proves that it still carries the run's blocks. The tag and seed of GO are those of the standing.
+ *
+ * END_PHASE ends that phase as its time would, and means nothing if it has ended already.
  *
  * STOP is answered with OCCURRENCE_STOPPING at once, the first time; a device that hangs then holds up FINISHED
  * until it has answered, with SAMPLEs of zeros meanwhile. SIGTERM to the worker is the same as STOP. STOP
@@ -32,7 +35,7 @@
 #include "spec/job.h"
 #include "wire/standing.h"
 
-#define MESSAGE_VERSION 3
+#define MESSAGE_VERSION 4
 #define MESSAGE_BYTES_MAX (JOB_TEXT_MAX + 256U * 1024U) /* encoded: the longest job file, or any sample */
 
 typedef enum MessageType {
@@ -49,6 +52,7 @@ typedef enum MessageType {
         MESSAGE_ERRNO,
         MESSAGE_EVENT,
         MESSAGE_FINISHED,
+        MESSAGE_END_PHASE,
         N_MESSAGE_TYPES,
 } MessageType;
 
@@ -125,6 +129,9 @@ typedef struct Message {
                         PhaseMark mark;
                         int64_t at_ns;
                 } phase;
+                struct {
+                        uint32_t index;
+                } end_phase;
                 Sample *sample;
                 EngineErrno errnum;
                 struct {

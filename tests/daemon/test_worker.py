@@ -18,7 +18,7 @@ import pytest
 
 KIB, MIB = harness.KIB, harness.MIB
 
-VERSION = 3
+VERSION = 4
 TYPES = ("OPEN", "REPORT", "REFUSED", "GO", "STARTED", "PAUSE", "RESUME", "STOP", "PHASE", "SAMPLE", "ERRNO", "EVENT",
          "FINISHED")  # fmt: skip
 OUTCOMES = ("done", "stopped", "failed", "lost")

@@ -73,14 +73,18 @@ static int phase(uint32_t index, PhaseMark mark) {
 }
 
 /* A run that is in its first phase. */
-static Run *running(void) {
-        start("[w]\nrw=randwrite\nbs=4k\nruntime=6000\ntime_based\n");
+static Run *running_job(const char *job) {
+        start(job);
         report();
         fake_insert_done(7);
         ck_assert_int_eq(fake_worker.last_sent, MESSAGE_GO);
         ck_assert_int_eq(fake_say(&(Message){ .type = MESSAGE_STARTED, .started = { 77 } }), 0);
         ck_assert_int_eq(phase(0, PHASE_MARK_STARTED), 0);
         return manager_get_run(manager, 7);
+}
+
+static Run *running(void) {
+        return running_job("[w]\nrw=randwrite\nbs=4k\nruntime=6000\ntime_based\n");
 }
 
 static void stop_run(Run *run) {
@@ -318,29 +322,96 @@ START_TEST(counts_of_errors_are_bounded_by_time) {
 }
 END_TEST
 
+/* When that is, is for the analysis to say. Returns the next sample's number. */
+static uint64_t seconds_until_steady(uint64_t ios) {
+        uint64_t seq = 0;
+
+        for (; fake_count_events(EVENT_STEADY) == 0 && seq < 6000; seq++)
+                seconds(seq, seq + 1, ios);
+        ck_assert_uint_eq(fake_count_events(EVENT_STEADY), 1);
+        return seq;
+}
+
+static void check_begins(const char *s, const char *beginning) {
+        ck_assert_msg(strncmp(s, beginning, strlen(beginning)) == 0, "%s", s);
+}
+
 START_TEST(a_steady_state_is_recorded_and_revoked_while_the_run_goes_on) {
         running();
-        seconds(0, 900, 10000);
-        ck_assert_str_eq(fake_event(EVENT_STEADY)->detail,
-                         "while it ran: 10.0k write IOPS since 5 min 0 s of the phase");
-        ck_assert_uint_eq(fake_event(EVENT_STEADY)->elapsed_ns, 600 * NSEC_PER_SEC);
-        ck_assert_int_eq(fake_event(EVENT_STEADY)->at_ns, (int64_t) (600 * NSEC_PER_SEC));
-        seconds(900, 1000, 2000);
-        ck_assert_str_eq(fake_event(EVENT_STEADY_REVOKED)->detail,
-                         "while it ran: write IOPS have left 10.0k, where they were since 5 min 0 s of the phase");
+        uint64_t seq = seconds_until_steady(10000);
+        check_begins(fake_event(EVENT_STEADY)->detail, "while it ran: 10.0k write IOPS since ");
+        ck_assert_uint_eq(fake_event(EVENT_STEADY)->elapsed_ns, seq * NSEC_PER_SEC);
+        ck_assert_int_eq(fake_event(EVENT_STEADY)->at_ns, (int64_t) (seq * NSEC_PER_SEC));
+        seconds(seq, seq + 100, 2000);
+        check_begins(fake_event(EVENT_STEADY_REVOKED)->detail,
+                     "while it ran: write IOPS have left 10.0k, where they were since ");
         ck_assert_uint_eq(fake_count_events(EVENT_STEADY), 1);
 }
 END_TEST
 
 START_TEST(what_a_drive_does_after_a_pause_revokes_nothing) {
         running();
-        seconds(0, 905, 10000);
+        uint64_t seq = seconds_until_steady(10000);
         ck_assert_int_eq(occurs(OCCURRENCE_PAUSED, elapsed_ns), 0);
         ck_assert_int_eq(occurs(OCCURRENCE_RESUMED, elapsed_ns), 0);
-        seconds(905, 935, 200000);
-        seconds(935, 1200, 10000);
+        seconds(seq, seq + 30, 200000);
+        seconds(seq + 30, seq + 300, 10000);
         ck_assert_uint_eq(fake_count_events(EVENT_STEADY), 1);
         ck_assert_uint_eq(fake_count_events(EVENT_STEADY_REVOKED), 0);
+}
+END_TEST
+
+#define UNTIL_STEADY "[w]\nrw=randwrite\nbs=4k\nruntime=6000\nuntil=steady:100\n[r]\nrw=read\n"
+
+START_TEST(a_phase_ends_when_its_steady_state_has_held) {
+        running_job(UNTIL_STEADY);
+        uint64_t seq = seconds_until_steady(10000);
+        seconds(seq, seq + 99, 10000);
+        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_GO);
+        seconds(seq + 99, seq + 100, 10000);
+        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_END_PHASE);
+        ck_assert_str_eq(fake_event(EVENT_PHASE)->detail,
+                         "0 'w' ends: its steady state has held for 1 min 40 s");
+
+        /* What the worker still says of it changes nothing, and the next phase waits for no steady state. */
+        fake_worker.last_sent = MESSAGE_GO;
+        seconds(seq + 100, seq + 102, 10000);
+        ck_assert_int_eq(phase(0, PHASE_MARK_DONE), 0);
+        ck_assert_int_eq(phase(1, PHASE_MARK_STARTED), 0);
+        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_GO);
+}
+END_TEST
+
+START_TEST(a_steady_state_that_is_revoked_ends_no_phase) {
+        running_job(UNTIL_STEADY);
+        uint64_t seq = seconds_until_steady(10000);
+        seconds(seq, seq + 50, 10000);
+        seconds(seq + 50, seq + 300, 2000);
+        ck_assert_uint_eq(fake_count_events(EVENT_STEADY_REVOKED), 1);
+        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_GO);
+}
+END_TEST
+
+START_TEST(without_until_a_steady_state_ends_no_phase) {
+        running();
+        uint64_t seq = seconds_until_steady(10000);
+        seconds(seq, seq + 1000, 10000);
+        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_GO);
+}
+END_TEST
+
+START_TEST(cells_of_a_matrix_make_no_events_of_their_own) {
+        running_job("[m]\naction=matrix\nrw=write\nbs=4k,8k,16k\nstep_time=1\n[m]\nrw=write\n");
+        for (uint32_t i = 0; i < 3; i++) {
+                ck_assert_int_eq(phase(i, PHASE_MARK_DONE), 0);
+                ck_assert_int_eq(phase(i + 1, PHASE_MARK_STARTED), 0);
+        }
+        ck_assert_int_eq(phase(3, PHASE_MARK_STOPPED), 0);
+        ck_assert_uint_eq(fake_count_events(EVENT_PHASE), 4);
+        ck_assert_str_eq(fake_database.events[1].detail, "0 'm' begins");
+        ck_assert_str_eq(fake_database.events[2].detail, "2 'm' is done");
+        ck_assert_str_eq(fake_database.events[3].detail, "3 'm' begins");
+        ck_assert_str_eq(fake_database.events[4].detail, "3 'm' is stopped");
 }
 END_TEST
 
@@ -368,6 +439,10 @@ static Suite *make_suite(void) {
         tcase_add_test(tcase, counts_of_errors_are_bounded_by_time);
         tcase_add_test(tcase, a_steady_state_is_recorded_and_revoked_while_the_run_goes_on);
         tcase_add_test(tcase, what_a_drive_does_after_a_pause_revokes_nothing);
+        tcase_add_test(tcase, a_phase_ends_when_its_steady_state_has_held);
+        tcase_add_test(tcase, a_steady_state_that_is_revoked_ends_no_phase);
+        tcase_add_test(tcase, without_until_a_steady_state_ends_no_phase);
+        tcase_add_test(tcase, cells_of_a_matrix_make_no_events_of_their_own);
         suite_add_tcase(suite, tcase);
         return suite;
 }

@@ -69,6 +69,7 @@ static Message messages[] = {
         { .type = MESSAGE_EVENT, .event = { OCCURRENCE_STOPPING, 1, 2, (char *) "64 I/Os are pending" } },
         { .type = MESSAGE_FINISHED, .finished = { OUTCOME_LOST, (char *) "gone" } },
         OPEN(no_strings, false, &standing), /* 16 */
+        { .type = MESSAGE_END_PHASE, .end_phase = { JOB_N_PHASES_MAX - 1 } },
 };
 
 static uint8_t buf[MESSAGE_BYTES_MAX];

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "unit.h"
+#include "engine/pattern.h"
 #include "util/macro.h"
 #include "worker/driver.h"
 
@@ -145,12 +146,14 @@ int claim_verify(const Claim *claim, Error *error) {
 
 /* --- the run --------------------------------------------------------------------------------- */
 
-static PhasePlan phases[2];
+static PhasePlan phases[3];
 static uint64_t stop_errors_max;
 static Link *link_of_worker;
 static char *detail;
 static char heard[4096]; /* what the service was told, a word each: "phase0:started sample paused ..." */
 static uint64_t n_writes_heard;
+
+static const Standing *standing; /* where it is taken up */
 
 static void setup(void) {
         int fds[2];
@@ -163,7 +166,9 @@ static void setup(void) {
         ck_assert_int_eq(link_new(&service, fds[1]), 0);
         memset(phases, 0, sizeof(phases));
         phases[1].index = 1;
+        phases[2].index = 2;
         stop_errors_max = UINT64_MAX;
+        standing = NULL;
         device_error = 0;
         n_verified = 0;
         on_verify = NULL;
@@ -180,6 +185,12 @@ static void teardown(void) {
 
 static void tell(MessageType type) {
         ck_assert_int_eq(link_send(service, &(Message) { .type = type }), 0);
+}
+
+static void tell_end_of_phase(uint32_t index) {
+        const Message message = { .type = MESSAGE_END_PHASE, .end_phase = { index } };
+
+        ck_assert_int_eq(link_send(service, &message), 0);
 }
 
 static uint64_t event_elapsed_ns; /* of the last event */
@@ -215,7 +226,8 @@ static Outcome run(unsigned n_phases) {
         const Plan plan = { .n_phases = n_phases, .phases = phases, .stop_errors_max = stop_errors_max };
         Reporter reporter = { .link = link_of_worker };
         const DriverConfig config = { .reporter = &reporter, .plan = &plan, .engine = &engine,
-                                      .sample_interval_ns = 100 * NSEC_PER_MSEC, .signal_fd = -1 };
+                                      .sample_interval_ns = 100 * NSEC_PER_MSEC, .signal_fd = -1,
+                                      .standing = standing };
         _cleanup_driver_ Driver *driver = NULL;
 
         ck_assert_int_eq(driver_new(&driver, &config, NULL), 0);
@@ -242,6 +254,66 @@ START_TEST(test_done) {
         ck_assert_str_eq(heard, "phase0:started phase0:done phase1:started phase1:done ");
         ck_assert_uint_eq(n_writes_heard, 20);
         ck_assert_str_eq(detail, "");
+}
+END_TEST
+
+/* In the second of three phases, where the order stood at 50 with all below 40 completed. */
+static PhaseStanding phase_standings[3] = { [1] = { 9 * NSEC_PER_SEC, { 0, 40, 50, 60, 70, 0, 0, 0 } } };
+static Standing in_second = { .next_seq = 7, .elapsed_ns = 11 * NSEC_PER_SEC, .phase = 1, .n_phases = 3,
+                              .phases = phase_standings };
+
+static void third_begins_anew(unsigned index) {
+        ck_assert_uint_eq(engine.taken_up_ns, index == 1 ? 9 * NSEC_PER_SEC : 0);
+        ck_assert_uint_eq(engine.position.next_index, index == 1 ? 50 + PATTERN_JUMP : 0);
+        engine.taken_up_ns = 0;
+        engine.position = (Position){};
+        end_at_once(index);
+}
+
+START_TEST(test_taken_up_in_its_phase) {
+        phases[1] = phases[2] = (PhasePlan){ .rw = RW_RANDWRITE, .iodepth = 1, .numjobs = 1 };
+        engine.on_start = third_begins_anew;
+        standing = &in_second;
+        ck_assert_int_eq(run(3), OUTCOME_DONE);
+        ck_assert_str_eq(heard, "phase1:started phase1:done phase2:started phase2:done ");
+}
+END_TEST
+
+START_TEST(test_taken_up_after_its_last_phase) {
+        Standing done = in_second;
+
+        done.phase = 3;
+        standing = &done;
+        ck_assert_int_eq(run(3), OUTCOME_DONE);
+        ck_assert_str_eq(heard, "");
+}
+END_TEST
+
+/* Nothing is submitted before somebody wants it. */
+START_TEST(test_taken_up_as_paused) {
+        Standing paused = in_second;
+
+        paused.paused = true;
+        standing = &paused;
+        engine.on_start = end_at_once;
+        tell(MESSAGE_STOP);
+        ck_assert_int_eq(run(3), OUTCOME_STOPPED);
+        ck_assert_str_eq(heard, "paused stopping ");
+        ck_assert_uint_eq(event_elapsed_ns, 11 * NSEC_PER_SEC);
+}
+END_TEST
+
+START_TEST(test_errors_before_count_towards_the_end) {
+        Standing failing = in_second;
+
+        failing.n_errors = stop_errors_max = 5;
+        standing = &failing;
+        engine.on_start = end_at_once;
+        engine.n_errors = 1;
+        engine.errnos[0] = (EngineErrno){ .errnum = EIO, .count = 1 };
+        engine.n_errnos = 1;
+        ck_assert_int_eq(run(3), OUTCOME_DONE);
+        ck_assert_ptr_nonnull(strstr(detail, "6 I/Os have failed"));
 }
 END_TEST
 
@@ -418,6 +490,57 @@ static void break_ring(unsigned index) {
         engine.ring_error = -ENXIO;
         engine_becomes(ENGINE_IDLE);
 }
+
+static void have_the_first_ended(unsigned index) {
+        if (index == 0)
+                tell_end_of_phase(0);
+        else
+                end_at_once(index);
+}
+
+START_TEST(test_a_phase_that_is_ended_is_done) {
+        engine.on_start = have_the_first_ended;
+        ck_assert_int_eq(run(2), OUTCOME_DONE);
+        ck_assert_str_eq(heard, "phase0:started phase0:done phase1:started phase1:done ");
+}
+END_TEST
+
+static void never_stop(void) {
+        ck_abort_msg("the phase that runs is another one");
+}
+
+static void be_told_of_the_last_phase(unsigned index) {
+        if (index == 0) {
+                end_at_once(index);
+                return;
+        }
+        tell_end_of_phase(0);
+        tell_end_of_phase(7);
+        tell(MESSAGE_PAUSE);
+        tell(MESSAGE_RESUME);
+}
+
+START_TEST(test_the_end_of_another_phase_ends_none) {
+        engine.on_start = be_told_of_the_last_phase;
+        engine.on_stop = never_stop;
+        engine.on_resume = end_instead; /* by then both were taken */
+        ck_assert_int_eq(run(2), OUTCOME_DONE);
+        ck_assert_str_eq(heard, "phase0:started phase0:done phase1:started paused resumed phase1:done ");
+}
+END_TEST
+
+static void be_paused_and_ended(unsigned index) {
+        tell(MESSAGE_PAUSE);
+        tell_end_of_phase(0);
+        tell(MESSAGE_RESUME);
+}
+
+START_TEST(test_a_paused_phase_ends_when_it_is_resumed) {
+        engine.on_start = be_paused_and_ended;
+        ck_assert_int_eq(run(1), OUTCOME_DONE);
+        ck_assert_str_eq(heard, "phase0:started paused resumed phase0:done ");
+}
+END_TEST
 
 START_TEST(test_ring_error) {
         engine.on_start = break_ring;
@@ -613,6 +736,10 @@ static Suite *make_suite(void) {
         tcase_set_timeout(tc, 30);
         tcase_add_checked_fixture(tc, setup, teardown);
         tcase_add_test(tc, test_done);
+        tcase_add_test(tc, test_taken_up_in_its_phase);
+        tcase_add_test(tc, test_taken_up_after_its_last_phase);
+        tcase_add_test(tc, test_taken_up_as_paused);
+        tcase_add_test(tc, test_errors_before_count_towards_the_end);
         tcase_add_test(tc, test_a_stopped_worker_is_an_outage);
         tcase_add_test(tc, test_pause_as_a_phase_ends_is_kept_before_the_next);
         tcase_add_test(tc, test_pause_as_the_last_phase_ends);
@@ -621,6 +748,9 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_pause_again_before_the_ring_has_woken_up);
         tcase_add_test(tc, test_changes_of_mind_while_draining);
         tcase_add_test(tc, test_resume_while_draining_is_kept_until_it_has);
+        tcase_add_test(tc, test_a_phase_that_is_ended_is_done);
+        tcase_add_test(tc, test_the_end_of_another_phase_ends_none);
+        tcase_add_test(tc, test_a_paused_phase_ends_when_it_is_resumed);
         tcase_add_test(tc, test_ring_error);
         tcase_add_test(tc, test_errnos_are_told_once);
         tcase_add_test(tc, test_as_many_errors_as_may_be_stop_nothing);

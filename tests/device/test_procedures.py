@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: MIT
+"""Published procedures, shortened: presets, matrices, idle phases, and what ends a phase besides time and size."""
+
+import re
+
+import pytest
+from harness import KIB, MIB, sysfs_stat_since
+
+SIZE = 64 * MIB
+BLOCKS = [512, 4 * KIB, 16 * KIB, 64 * KIB, 256 * KIB, MIB]
+DEPTHS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512]
+
+
+def shortened(service, preset, **times):
+    """The text of a preset with other times in it; each must have been there."""
+    text = service.cli("presets", preset).out
+    for name, value in times.items():
+        text, n = re.subn(rf"^{name}=.*$", f"{name}={value}", text, flags=re.MULTILINE)
+        assert n == 1, name
+    if "[global]" in text:
+        return text.replace("[global]", "[global]\nsample_interval=100ms")
+    return "[global]\nsample_interval=100ms\n" + text
+
+
+def run(service, job, device, name):
+    (number,) = service.start_run(job, device, name=name)
+    assert service.wait_state(number, "done", "failed", timeout=60)["state"] == "done"
+    return service.cli.json("show", number)
+
+
+def columns(line):
+    return re.split(r"\s{2,}", line.strip())
+
+
+def test_overnight_gives_the_table_as_published(service, loop):
+    shown = run(service, shortened(service, "overnight", runtime="500ms", step_time="50ms"), loop(SIZE), "overnight")
+    torture, *cells = shown["phases"]
+    assert (torture["name"], torture["iodepth"], torture["bs"], torture["rw"]) == ("torture", 64, 4096, "randwrite")
+    assert len(cells) == 60 and all(cell["state"] == "done" and cell["action"] == "matrix" for cell in cells)
+
+    matrix = service.cli.json("matrix", "last")
+    assert (matrix["run"], matrix["rw"]) == (shown["run"], "randwrite")
+    assert [(cell["bs"], cell["iodepth"]) for cell in matrix["cells"]] == [(bs, n) for bs in BLOCKS for n in DEPTHS]
+    assert all(cell["iops"] > 0 and cell["latency_p50_ns"] <= cell["latency_p99_ns"] for cell in matrix["cells"])
+    for cell, phase in zip(matrix["cells"], cells):
+        assert cell["iops"] == pytest.approx(phase["ios"] / phase["elapsed_s"])
+
+    text = service.cli("matrix", "last").out
+    head, table = text.split("\n\n")
+    assert [line.split()[0] for line in head.splitlines()] == ["model", "firmware", "size", "read-ahead", "driver"]
+    title, headings, *rows = table.splitlines()
+    assert title == "matrix: IOPS of randwrite"
+    assert headings.startswith("OUTSTANDING")
+    assert re.findall(r"\d+ (?:B|KiB|MiB)", headings) == ["512 B", "4 KiB", "16 KiB", "64 KiB", "256 KiB", "1 MiB"]
+    assert [int(row.split()[0]) for row in rows] == DEPTHS
+    by_cell = {(cell["bs"], cell["iodepth"]): cell["iops"] for cell in matrix["cells"]}
+    for row in rows:
+        depth, *values = map(int, row.split())
+        assert values == [round(by_cell[bs, depth]) for bs in BLOCKS]
+
+    # The torture, and not a cell, is what the run is judged by; and `show` is not flooded with cells.
+    assert service.cli.json("analyze", "last")["phase"] == "torture"
+    text = service.cli("show", "last").out
+    assert "phases 1 to 60 are the cells of 'matrix', 60 of which are done" in text
+    assert len([event for event in shown["events"] if event["kind"] == "phase"]) == 4
+    assert service.cli("verdict", "last", check=7).out  # too short to say
+
+
+def test_hba_shows_iops_bandwidth_and_cpu_of_each_pattern(service, loop):
+    job = shortened(service, "hba", step_time="200ms")
+    shown = run(service, job, loop(SIZE), "hba")
+    expected = [
+        (name, rw, bs)
+        for name, rw in [("Seq.Read", "read"), ("Rdm.Read", "randread"), ("Seq.Write", "write"), ("Rdm.Write", "randwrite")]
+        for bs in (512, 4 * KIB, 128 * KIB)
+    ]
+    assert [(phase["name"], phase["rw"], phase["bs"]) for phase in shown["phases"]] == expected
+    text = service.cli("show", "last").out
+    headings = next(line for line in text.splitlines() if line.startswith("PHASE"))
+    assert {"IOPS", "MB/S", "CPU"} <= set(headings.split())
+    for phase in shown["phases"]:
+        assert phase["iodepth"] == 32 and phase["numjobs"] >= 1 and phase["iops_mean"] > 0
+        assert phase["bytes_per_s_mean"] == pytest.approx(phase["iops_mean"] * phase["bs"])
+        assert 0 < phase["cpu_percent"] <= 100
+        row = next(line for line in text.splitlines() if line.split()[:1] == [str(phase["index"])])
+        assert f"{phase['bytes_per_s_mean'] / 1e6:.1f}" in row and f"{phase['cpu_percent']:.1f}%" in row
+
+    samples = service.samples(shown["run"])
+    for phase in shown["phases"]:
+        mine = [s for s in samples if s["phase"] == phase["index"] and s["cpu_percent"] is not None]
+        mean = sum(s["cpu_percent"] * s["duration_ns"] for s in mine) / sum(s["duration_ns"] for s in mine)
+        assert phase["cpu_percent"] == pytest.approx(mean)
+
+
+def test_cells_below_the_sector_are_left_out_with_a_notice(service, loop):
+    device = loop(SIZE, sector=4096)
+    started = service.cli("start", "-", "--device", device.path, "--confirm", device.confirm,
+                          input=shortened(service, "matrix", step_time="20ms"))  # fmt: skip
+    assert "bs=512 is left out: the target's logical blocks have 4096 bytes" in started.err
+    number = service.cli.json("list")["runs"][0]["run"]
+    service.wait_state(number, "done")
+    matrix = service.cli.json("matrix", number)
+    assert {cell["bs"] for cell in matrix["cells"]} == set(BLOCKS) - {512}
+    assert len(matrix["cells"]) == 50
+    assert service.cli("matrix", number, "--phase", "nothing", check=2)
+
+
+def test_a_matrix_goes_on_where_it_was_interrupted(own_service, loop):
+    job = "[fill]\nrw=write\nbs=1m\n[m]\naction=matrix\nrw=randwrite\nbs=4k,8k\niodepth=1,2\nstep_time=1500ms\n"
+    (number,) = own_service.start_run(job, loop(SIZE))
+    own_service.wait_samples(number, 4)
+    own_service.restart()
+    shown = own_service.wait_state(number, "done", timeout=60)
+    assert len(shown["phases"]) == 5
+    assert [phase["elapsed_s"] for phase in shown["phases"][1:]] == pytest.approx([1.5] * 4, abs=0.3)
+    cells = own_service.cli.json("matrix", number)["cells"]
+    assert [(cell["bs"], cell["iodepth"]) for cell in cells] == [(4096, 1), (4096, 2), (8192, 1), (8192, 2)]
+
+
+def test_idle_leaves_the_device_alone_and_records_it(service, loop):
+    device = loop(SIZE)
+    job = "[global]\nsample_interval=100ms\n[w]\nrw=write\nbs=64k\n[rest]\naction=idle\nruntime=1\n[r]\nrw=read\nbs=64k\n"
+    shown = run(service, job, device, "idle")
+    rest = shown["phases"][1]
+    assert (rest["action"], rest["rw"], rest["ios"], rest["errors"]) == ("idle", None, 0, 0)
+    assert rest["elapsed_s"] == pytest.approx(1, abs=0.15)
+    samples = [sample for sample in service.samples(shown["run"]) if sample["phase"] == 1]
+    assert len(samples) in range(9, 13)
+    assert all(s["read_ios"] == s["write_ios"] == s["in_flight"] == 0 for s in samples)
+    assert [phase["bytes"] for phase in shown["phases"]] == [SIZE, 0, SIZE]
+
+
+def test_a_job_that_only_rests_can_be_paused_and_stopped(service, loop):
+    device = loop(SIZE)
+    before = device.stat()
+    (number,) = service.start_run("[rest]\naction=idle\nruntime=1h\n", device)
+    service.wait_samples(number, 1)
+    service.cli("pause", number)
+    service.wait_state(number, "paused")
+    service.cli("resume", number)
+    service.wait_state(number, "running")
+    service.cli("stop", number)
+    assert service.wait_state(number, "stopped")["phases"][0]["state"] == "stopped"
+    assert sysfs_stat_since(device.path, before)["write_bytes"] == 0
+
+
+@pytest.mark.parametrize("options", ["rw=write\nbs=64k", "rw=randwrite\nbs=4k\nnumjobs=3\niodepth=5\nsize=8m"])
+def test_capacity_loops_write_exactly_that_often_the_size(service, loop, options):
+    device = loop(SIZE)
+    before = device.stat()
+    shown = run(service, f"[p]\n{options}\ncapacity_loops=3\n", device, "loops")
+    assert shown["phases"][0]["bytes"] == 3 * SIZE
+    assert sysfs_stat_since(device.path, before)["write_bytes"] == 3 * SIZE
+
+
+def test_write_saturation_ends_at_four_times_the_capacity(service, loop):
+    shown = run(service, shortened(service, "snia-wsat"), loop(SIZE), "snia-wsat")
+    assert shown["phases"][0]["bytes"] == 4 * SIZE
+    assert "not purged" in service.cli("show", "last").out
