@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+
+/* What is taken for the run's own data, on a file that stands for the device. */
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "engine/pattern.h"
+#include "engine/payload.h"
+#include "unit.h"
+#include "util/macro.h"
+#include "worker/proof.h"
+
+#define SIZE (16 * MIB)
+#define BLOCK 4096
+#define TAG UINT64_C(0x1122334455667788)
+#define N_WRITTEN 2000
+
+static DeviceInfo info = { .path = (char *) "/dev/fake", .size_bytes = SIZE, .logical_block_bytes = 512 };
+static Claim claim;
+static PhasePlan phases[2];
+static Plan plan = { .n_phases = 2, .phases = phases };
+static PhaseStanding standings[2];
+static Standing standing;
+static Refusal why;
+static Error error;
+static char *detail;
+
+static PhasePlan random_phase(RwMode rw, uint32_t read_percent) {
+        return (PhasePlan){
+                .rw = rw,
+                .read_percent = read_percent,
+                .block_bytes = { BLOCK, BLOCK, BLOCK },
+                .iodepth = 1,
+                .numjobs = 1,
+                .region_bytes = SIZE,
+                .n_blocks = { SIZE / BLOCK, SIZE / BLOCK, SIZE / BLOCK },
+                .seed = 5,
+        };
+}
+
+static void setup(void) {
+        claim = (Claim){ .info = &info, .fd = memfd_create("device", MFD_CLOEXEC) };
+        ck_assert_int_ge(claim.fd, 0);
+        ck_assert_int_eq(ftruncate(claim.fd, SIZE), 0);
+        phases[0] = random_phase(RW_RANDWRITE, 0);
+        phases[1] = random_phase(RW_RANDREAD, 100);
+        memset(standings, 0, sizeof(standings));
+        standing = (Standing){ .run_tag = TAG, .n_phases = 2, .phases = standings };
+        error = ERROR_INIT;
+        detail = NULL;
+}
+
+static void teardown(void) {
+        fd_close(claim.fd);
+        reasons_clear(&claim.signatures);
+        error_clear(&error);
+        free(detail);
+}
+
+/* As the run does it: the writes among the I/Os from..to of its first phase. */
+static void write_indices(uint64_t tag, uint64_t from, uint64_t to) {
+        Payload *payload;
+        Pattern pattern;
+        static uint8_t buf[BLOCK] __attribute__((aligned(64)));
+
+        ck_assert_int_eq(payload_new(&payload, tag), 0);
+        pattern_init(&pattern, &phases[0], 0);
+        for (uint64_t i = from; i < to; i++) {
+                PatternOp op = pattern_at(&pattern, i);
+                if (op.direction != DIRECTION_WRITE)
+                        continue;
+                payload_fill(payload, buf, BLOCK, op.offset, i);
+                if (pwrite(claim.fd, buf, BLOCK, (off_t) op.offset) != BLOCK)
+                        ck_abort_msg("cannot write");
+        }
+        payload_free(payload);
+}
+
+static void overwrite(uint64_t offset, size_t n_bytes) {
+        static const uint8_t noise[SIZE] = { 1 };
+
+        ck_assert_int_eq(pwrite(claim.fd, noise, n_bytes, (off_t) offset), (ssize_t) n_bytes);
+}
+
+static void stood_at(uint64_t first, uint64_t low, uint64_t settled_from, uint64_t settled_to) {
+        standings[0].position = (Position){
+                .first_index = first, .low_index = low, .next_index = low, .settled_from = settled_from,
+                .settled_to = settled_to,
+        };
+}
+
+static int try(Likeness likeness) {
+        return proof_try(&claim, &plan, &standing, likeness, &detail, &why, &error);
+}
+
+static void expect_refused(Likeness likeness, Refusal expected, const char *part) {
+        ck_assert_int_lt(try(likeness), 0);
+        ck_assert_int_eq(why, expected);
+        ck_assert_msg(strstr(error_message(&error), part) != NULL, "%s", error_message(&error));
+}
+
+START_TEST(own_blocks_are_known) {
+        write_indices(TAG, 0, N_WRITTEN);
+        stood_at(0, N_WRITTEN, 0, 1000);
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        ck_assert_str_eq(detail, "256 of its blocks read back");
+}
+END_TEST
+
+START_TEST(each_of_a_few_is_looked_at) {
+        write_indices(TAG, 0, 3);
+        stood_at(0, 3, 0, 0);
+        ck_assert_int_eq(try(LIKENESS_SAME), 0);
+        ck_assert_str_eq(detail, "3 of its blocks read back");
+}
+END_TEST
+
+/* Nine tenths are left: no signature, and most blocks are the run's own. */
+START_TEST(data_over_a_part_of_it_is_noticed) {
+        write_indices(TAG, 0, N_WRITTEN);
+        overwrite(SIZE / 2, SIZE / 10);
+        stood_at(0, N_WRITTEN, 0, N_WRITTEN);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "of 256 blocks read back");
+        ck_assert_ptr_nonnull(strstr(error_message(&error), "put to another use"));
+}
+END_TEST
+
+/* A block counts whole: of a write of 4 KiB over which somebody wrote 512 bytes, too. */
+START_TEST(every_sector_of_a_block_counts) {
+        Pattern pattern;
+
+        write_indices(TAG, 0, 1);
+        pattern_init(&pattern, &phases[0], 0);
+        overwrite(pattern_at(&pattern, 0).offset + BLOCK - 512, 512);
+        stood_at(0, 1, 0, 0);
+        expect_refused(LIKENESS_SAME, REFUSAL_FINAL, "of 1 blocks read back 1 hold something else");
+}
+END_TEST
+
+START_TEST(blocks_of_another_run_are_told_as_such) {
+        write_indices(TAG + 1, 0, N_WRITTEN);
+        stood_at(0, N_WRITTEN, 0, N_WRITTEN);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "by another run of plateau");
+}
+END_TEST
+
+/* A copy of the drive's data elsewhere on it, or on another drive that is larger at the front, is not the run's. */
+START_TEST(own_blocks_in_other_places_are_not_the_runs) {
+        static uint8_t data[SIZE];
+
+        write_indices(TAG, 0, 20 * N_WRITTEN);
+        ck_assert_int_eq(pread(claim.fd, data, SIZE, 0), SIZE);
+        ck_assert_int_eq(pwrite(claim.fd, data, SIZE - BLOCK, BLOCK), SIZE - BLOCK);
+        stood_at(0, 20 * N_WRITTEN, 0, N_WRITTEN);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "does not carry what the run has written");
+}
+END_TEST
+
+/* After a power cut the youngest may be missing, all of those that a cache held. */
+START_TEST(what_had_not_settled_may_be_lost_with_the_power) {
+        write_indices(TAG, 0, 1500);
+        stood_at(0, N_WRITTEN, 0, 1500);
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+
+        /* But the device that has kept its power must have them all. */
+        expect_refused(LIKENESS_SAME, REFUSAL_FINAL, "something else");
+}
+END_TEST
+
+START_TEST(one_of_the_youngest_is_enough_where_nothing_has_settled) {
+        write_indices(TAG, 0, N_WRITTEN / 4);
+        stood_at(0, N_WRITTEN, 0, 0);
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+}
+END_TEST
+
+START_TEST(none_of_the_youngest_is_not_enough) {
+        stood_at(0, N_WRITTEN, 0, 0);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "does not carry what the run has written");
+}
+END_TEST
+
+/* A range from before a jump counts for itself; what was jumped over was never written. */
+START_TEST(a_gap_is_not_looked_for) {
+        write_indices(TAG, 0, 500);
+        write_indices(TAG, PATTERN_JUMP, PATTERN_JUMP + 100);
+        stood_at(PATTERN_JUMP, PATTERN_JUMP + 100, 0, 500);
+        ck_assert_int_eq(try(LIKENESS_SAME), 0);
+        ck_assert_str_eq(detail, "256 of its blocks read back");
+}
+END_TEST
+
+/* Half a minute of the next phase later all of a phase has settled. */
+START_TEST(an_earlier_phase_counts_whole) {
+        write_indices(TAG, 0, 1500);
+        stood_at(0, N_WRITTEN, 0, 0);
+        standing.phase = 1;
+        standings[0].elapsed_ns = 100 * NSEC_PER_SEC;
+        standings[1].elapsed_ns = 29 * NSEC_PER_SEC;
+        standing.elapsed_ns = 129 * NSEC_PER_SEC;
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        standing.elapsed_ns = 130 * NSEC_PER_SEC;
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "something else");
+}
+END_TEST
+
+START_TEST(reads_in_between_prove_nothing) {
+        phases[0] = random_phase(RW_RANDRW, 90);
+        write_indices(TAG, 0, N_WRITTEN);
+        stood_at(0, N_WRITTEN, 0, N_WRITTEN);
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        ck_assert_ptr_nonnull(strstr(detail, "blocks read back"));
+}
+END_TEST
+
+START_TEST(a_run_that_only_read_has_nothing_to_prove) {
+        phases[0] = random_phase(RW_RANDREAD, 100);
+        stood_at(0, N_WRITTEN, 0, N_WRITTEN);
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        ck_assert_str_eq(detail, "the run had written nothing to it");
+
+        /* Unless the drive is one of many that tell the same of themselves. */
+        expect_refused(LIKENESS_WEAK, REFUSAL_FINAL, "no serial number or WWN of its own");
+}
+END_TEST
+
+START_TEST(a_weak_identity_and_own_blocks_are_enough) {
+        write_indices(TAG, 0, N_WRITTEN);
+        stood_at(0, N_WRITTEN, 0, N_WRITTEN);
+        ck_assert_int_eq(try(LIKENESS_WEAK), 0);
+}
+END_TEST
+
+/* Writes that failed have left what was there, in about their share of all places. */
+START_TEST(failed_writes_may_be_missing) {
+        write_indices(TAG, 0, N_WRITTEN);
+        overwrite(0, SIZE / 20);
+        stood_at(0, N_WRITTEN, 0, N_WRITTEN);
+        standing.n_errors = N_WRITTEN / 20;
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        standing.n_errors = 1;
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "something else");
+}
+END_TEST
+
+START_TEST(failed_writes_do_not_excuse_a_drive_without_any) {
+        stood_at(0, N_WRITTEN, 0, N_WRITTEN);
+        standing.n_errors = N_WRITTEN;
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "does not carry what the run has written");
+}
+END_TEST
+
+START_TEST(a_drive_that_cannot_be_read_is_waited_for) {
+        stood_at(0, N_WRITTEN, 0, N_WRITTEN);
+        ck_assert_int_eq(ftruncate(claim.fd, 0), 0);
+        expect_refused(LIKENESS_STRONG, REFUSAL_BUSY, "none of");
+}
+END_TEST
+
+static void add_signature(uint64_t offset) {
+        ck_assert_int_eq(reasons_add(&claim.signatures, REASON_SIGNATURE, "holds a file system (ext4) at byte 1080"), 0);
+        claim.signatures.items[0].offset = offset;
+}
+
+START_TEST(a_signature_in_an_own_sector_is_chance) {
+        write_indices(TAG, 0, 20 * N_WRITTEN); /* all of it */
+        stood_at(0, 20 * N_WRITTEN, 0, 20 * N_WRITTEN);
+        add_signature(1080);
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+}
+END_TEST
+
+START_TEST(a_signature_elsewhere_is_somebodys) {
+        write_indices(TAG, 0, 20 * N_WRITTEN);
+        overwrite(1024, 512);
+        stood_at(0, 20 * N_WRITTEN, 0, 20 * N_WRITTEN);
+        add_signature(1080);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "it holds a file system (ext4) at byte 1080");
+}
+END_TEST
+
+START_TEST(a_signature_before_the_first_write_is_somebodys) {
+        stood_at(0, 0, 0, 0);
+        add_signature(1080);
+        expect_refused(LIKENESS_SAME, REFUSAL_FINAL, "put to another use");
+}
+END_TEST
+
+static Suite *make_suite(void) {
+        Suite *suite = suite_create("proof");
+        TCase *tc = tcase_create("proof");
+
+        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_test(tc, own_blocks_are_known);
+        tcase_add_test(tc, each_of_a_few_is_looked_at);
+        tcase_add_test(tc, data_over_a_part_of_it_is_noticed);
+        tcase_add_test(tc, every_sector_of_a_block_counts);
+        tcase_add_test(tc, blocks_of_another_run_are_told_as_such);
+        tcase_add_test(tc, own_blocks_in_other_places_are_not_the_runs);
+        tcase_add_test(tc, what_had_not_settled_may_be_lost_with_the_power);
+        tcase_add_test(tc, one_of_the_youngest_is_enough_where_nothing_has_settled);
+        tcase_add_test(tc, none_of_the_youngest_is_not_enough);
+        tcase_add_test(tc, a_gap_is_not_looked_for);
+        tcase_add_test(tc, an_earlier_phase_counts_whole);
+        tcase_add_test(tc, reads_in_between_prove_nothing);
+        tcase_add_test(tc, a_run_that_only_read_has_nothing_to_prove);
+        tcase_add_test(tc, a_weak_identity_and_own_blocks_are_enough);
+        tcase_add_test(tc, failed_writes_may_be_missing);
+        tcase_add_test(tc, failed_writes_do_not_excuse_a_drive_without_any);
+        tcase_add_test(tc, a_drive_that_cannot_be_read_is_waited_for);
+        tcase_add_test(tc, a_signature_in_an_own_sector_is_chance);
+        tcase_add_test(tc, a_signature_elsewhere_is_somebodys);
+        tcase_add_test(tc, a_signature_before_the_first_write_is_somebodys);
+        suite_add_tcase(suite, tc);
+        return suite;
+}
+
+UNIT_TEST_MAIN(make_suite)
