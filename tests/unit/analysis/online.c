@@ -158,6 +158,34 @@ START_TEST(the_watch_adds_up_what_is_beyond_seven_and_a_half_percent) {
 }
 END_TEST
 
+START_TEST(the_watch_takes_longer_in_noise) {
+        /*
+         * The long-run σ of blocks of this noise is 0.19, which only lags of many blocks see: a fall by half, clipped to
+         * 3σ, adds 0.5 a block, up to 10σ²/0.075 = 4.8. Ten blocks, and on the mean over these curves twelve.
+         */
+        static const CurveNoise loud = { .sigma = 0.2, .phi = 0.8 };
+        const CurveStep step = { 9 * HOUR, 5000, 0 };
+        enum { N_CURVES = 20 };
+        double sum_s = 0;
+        for (uint64_t seed = 0; seed < N_CURVES; seed++) {
+                _cleanup_(curve_done) Curve curve = curve_make(10000, &step, 1, &loud, 10 * HOUR, 1, seed);
+                Outcome o = watch(&curve, 0, 1);
+                ck_assert_uint_eq(o.n_revoked, 1);
+                sum_s += o.last_revoked.at_s - 9 * HOUR;
+        }
+        ck_assert_double_eq_tol(sum_s / N_CURVES, 120, 6);
+}
+END_TEST
+
+START_TEST(a_stall_does_not_blind_the_watch) {
+        const CurveStep steps[] = { { 1700, 1, 0 }, { 1710, 10000, 0 }, { 4000, 5000, 0 } };
+        Outcome o = watch_quiet(10000, steps, ELEMENTSOF(steps), 2 * HOUR, 30 * GIB);
+        ck_assert_uint_eq(o.n_revoked, 1);
+        ck_assert_double_gt(o.last_revoked.at_s, 4000);
+        ck_assert_double_le(o.last_revoked.at_s, 4150);
+}
+END_TEST
+
 START_TEST(revoked_when_the_drive_falls_later) {
         const CurveStep steps[] = { { 2 * HOUR, 1000, 60 } };
         Outcome o = watch_steps(10000, steps, 1, 4 * HOUR, 10 * GIB);
@@ -235,6 +263,8 @@ static Suite *make_suite(void) {
         tcase_add_test(t, five_rounds_are_held_against_the_five_before);
         tcase_add_test(t, five_rounds_are_held_against_snia);
         tcase_add_test(t, the_watch_adds_up_what_is_beyond_seven_and_a_half_percent);
+        tcase_add_test(t, the_watch_takes_longer_in_noise);
+        tcase_add_test(t, a_stall_does_not_blind_the_watch);
         tcase_add_test(t, revoked_when_the_drive_falls_later);
         tcase_add_test(t, revoked_by_a_quarter_less);
         tcase_add_test(t, a_dip_does_not_revoke);
