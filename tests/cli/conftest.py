@@ -42,6 +42,12 @@ class Script:
     def noisy(self, n, writes, percent=5, phase=0):
         return self.add("noisy", n, phase, writes, percent)
 
+    def job(self, *lines):
+        return self.add("job", *lines)
+
+    def cpu(self, percent):
+        return self.add("cpu", percent)
+
     def temperature(self, celsius):
         return self.add("temperature", celsius)
 

@@ -6,12 +6,14 @@
  *
  *     size    BYTES              of the device of the runs that follow; 1 GiB
  *     expect  LINE...            [expect] of the jobs that follow; none
+ *     job     LINE...            the lines of the jobs that follow, whatever their PHASEs; none: these again
  *     run     NAME LABEL MODEL SERIAL PHASE...   a run with these phases; the lines below are about the last one
  *     state   STATE
  *     phase   INDEX STATE
  *     samples N PHASE DURATION_NS WRITES READS ERRORS LATENCY_NS   N times
  *     noisy   N PHASE WRITES PERCENT   N samples of a second, up and down by as much, without order
  *     temperature CELSIUS        of the samples that follow; unknown
+ *     cpu     PERCENT            of the host, in the samples that follow; unknown
  *     event   KIND DETAIL
  *     errno   NUMBER COUNT
  *     hold    commit, then be the living service: prints "ready"; the lines after it are each committed
@@ -28,7 +30,7 @@
 #include "util/macro.h"
 #include "util/parse.h"
 
-#define N_FIELDS_MAX 16
+#define N_FIELDS_MAX 32
 #define START_NS INT64_C(1772399645123000000) /* 2026-03-01 21:14:05.123 UTC */
 #define BLOCK_BYTES 4096U
 
@@ -40,7 +42,9 @@ typedef struct Maker {
         uint64_t elapsed_ns;
         uint64_t size_bytes;
         double temperature_c;
+        double cpu_percent;
         char *expect; /* lines */
+        char *job;    /* lines, or NULL */
         bool held;
         Error error;
 } Maker;
@@ -70,15 +74,26 @@ static char *none_if_empty(char *s) {
         return s && *s ? s : NULL;
 }
 
-static void make_expect(Maker *maker, char **fields) {
+static char *join_lines(const char *first, char **lines) {
+        char *text = NULL;
         size_t length;
 
-        free(maker->expect);
-        FILE *f = open_memstream(&maker->expect, &length);
-        fputs("[expect]\n", f);
-        for (fields++; *fields; fields++)
-                fprintf(f, "%s\n", *fields);
+        FILE *f = open_memstream(&text, &length);
+        fputs(first, f);
+        for (; *lines; lines++)
+                fprintf(f, "%s\n", *lines);
         fclose(f);
+        return text;
+}
+
+static void make_expect(Maker *maker, char **fields) {
+        free(maker->expect);
+        maker->expect = join_lines("[expect]\n", fields + 1);
+}
+
+static void take_job(Maker *maker, char **fields) {
+        free(maker->job);
+        maker->job = fields[1] ? join_lines("", fields + 1) : NULL;
 }
 
 static void make_job(Maker *maker, const char *name, char **phases, Job **ret) {
@@ -86,8 +101,8 @@ static void make_job(Maker *maker, const char *name, char **phases, Job **ret) {
         size_t length;
 
         FILE *f = open_memstream(&text, &length);
-        fputs("[global]\nbs=4k\niodepth=32\n", f);
-        for (; *phases; phases++)
+        fputs(maker->job ?: "[global]\nbs=4k\niodepth=32\n", f);
+        for (; !maker->job && *phases; phases++)
                 fprintf(f, "[%s]\nrw=randwrite\nruntime=60\ntime_based\n", *phases);
         fputs(maker->expect ?: "", f);
         fclose(f);
@@ -135,7 +150,7 @@ static void add_sample(Maker *maker, Sample *sample, uint64_t latency_ns) {
         sample->elapsed_ns = maker->elapsed_ns;
         sample->at_ns = now_ns(maker);
         sample->in_flight = 32;
-        sample->cpu_percent = NAN;
+        sample->cpu_percent = maker->cpu_percent;
         sample->temperature_c = maker->temperature_c;
         check(maker, store_insert_sample(maker->store, maker->run, sample, &maker->error), "sample");
 }
@@ -221,6 +236,10 @@ static void obey(Maker *maker, char **fields, size_t n) {
                 maker->size_bytes = number(maker, fields[1]);
         else if (strcmp(fields[0], "expect") == 0)
                 make_expect(maker, fields);
+        else if (strcmp(fields[0], "job") == 0)
+                take_job(maker, fields);
+        else if (strcmp(fields[0], "cpu") == 0 && n == 2)
+                maker->cpu_percent = (double) number(maker, fields[1]);
         else if (strcmp(fields[0], "temperature") == 0 && n == 2)
                 maker->temperature_c = (double) number(maker, fields[1]);
         else if (strcmp(fields[0], "noisy") == 0 && n == 5)
@@ -253,7 +272,7 @@ static void obey_line(Maker *maker, char *line) {
 }
 
 int main(int argc, char **argv) {
-        Maker maker = { .path = argv[1], .size_bytes = GIB, .temperature_c = NAN };
+        Maker maker = { .path = argv[1], .size_bytes = GIB, .temperature_c = NAN, .cpu_percent = NAN };
         _cleanup_free_ char *line = NULL;
         size_t size = 0;
 
@@ -271,5 +290,6 @@ int main(int argc, char **argv) {
         check(&maker, store_commit(maker.store, &maker.error), "commit");
         store_close(maker.store);
         free(maker.expect);
+        free(maker.job);
         return EXIT_SUCCESS;
 }

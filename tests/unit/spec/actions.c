@@ -85,6 +85,19 @@ START_TEST(test_what_is_lost_at_the_end_is_told_once_a_block_size) {
 }
 END_TEST
 
+START_TEST(test_nothing_but_its_step_ends_a_cell) {
+        _cleanup_plan_ Plan *plan = bind_good("[global]\nruntime=99\ncapacity_loops=2\nnumber_ios=5\nio_size=4k\n"
+                                              "loops=2\n" MATRIX, GIB, 512);
+
+        ck_assert_uint_eq(plan->n_phases, 6);
+        for (size_t i = 0; i < plan->n_phases; i++) {
+                ck_assert_uint_eq(plan->phases[i].runtime_ns, 3 * NSEC_PER_SEC);
+                ck_assert_uint_eq(plan->phases[i].limit_bytes, UINT64_MAX);
+                ck_assert_uint_eq(plan->phases[i].limit_ios, 0);
+        }
+}
+END_TEST
+
 START_TEST(test_a_matrix_says_what_it_lacks) {
         check_refused("[m]\naction=matrix\nbs=4k,8k\n", "t.fio:1: phase 'm': a matrix without step_time");
         check_refused("[m]\naction=matrix\nstep_time=1\nbs=4k,,8k\n", "leaves a place empty");
@@ -189,6 +202,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_a_matrix_becomes_a_phase_for_each_cell);
         tcase_add_test(tc, test_cells_below_the_logical_block_are_left_out_and_told);
         tcase_add_test(tc, test_what_is_lost_at_the_end_is_told_once_a_block_size);
+        tcase_add_test(tc, test_nothing_but_its_step_ends_a_cell);
         tcase_add_test(tc, test_a_matrix_says_what_it_lacks);
         tcase_add_test(tc, test_cells_count_as_phases);
         tcase_add_test(tc, test_an_idle_phase_has_nothing_but_time);

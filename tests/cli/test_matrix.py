@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT
+"""`plateau matrix` and what `show` makes of its cells, on databases."""
+
+import pytest
+
+MATRIX = ("[m]", "action=matrix", "rw=randwrite", "bs=4k,64k", "iodepth=1,8", "step_time=3")
+
+
+def filled(script, *job):
+    return script().job(*job).run("grid").state("running")
+
+
+def test_rows_are_depths_and_columns_block_sizes(database, script):
+    lines = filled(script, "[torture]", "rw=randwrite", "runtime=60", *MATRIX)
+    lines.phase(0, "done").samples(2, phase=0, writes=7)
+    for phase, writes in [(1, 100), (2, 200), (3, 10)]:
+        lines.phase(phase, "done").cpu(10 * phase).samples(3, phase=phase, writes=writes)
+    cli = database.write(lines)
+
+    cells = cli.json("matrix", "1")["cells"]
+    assert [(c["bs"], c["iodepth"], c["iops"], c["cpu_percent"], c["state"]) for c in cells] == [
+        (4096, 1, 100, 10, "done"), (4096, 8, 200, 20, "done"), (65536, 1, 10, 30, "done"),
+        (65536, 8, None, None, "pending"),
+    ]  # fmt: skip
+    text = cli("matrix", "last").out.splitlines()
+    assert "m: IOPS of randwrite (3 of 4 cells are done)" in text
+    assert [line.split() for line in text[-3:]] == [
+        ["OUTSTANDING", "4", "KiB", "64", "KiB"], ["1", "100", "10"], ["8", "200", "-"],
+    ]  # fmt: skip
+
+    shown = cli("show", "1").out
+    assert "phases 1 to 4 are the cells of 'm', 3 of which are done: 'plateau matrix 1' shows them" in shown
+    assert "64 KiB" not in shown
+    assert [phase["cpu_percent"] for phase in cli.json("show", "1")["phases"]] == [None, 10, 20, 30, None]
+
+
+def test_several_matrices_are_told_apart(database, script):
+    row = ["action=matrix", "step_time=1", "bs=4k,8k"]
+    lines = filled(script, "[a]", *row, "rw=read", "[a]", *row, "rw=write", "[a]", *row, "rw=write", "[b]", *row,
+                   "rw=write")  # fmt: skip
+    cli = database.write(lines)
+    document = cli.json("matrix", "1")
+    assert document["rw"] is None and len(document["cells"]) == 8
+    titles = [line for line in cli("matrix", "1").out.splitlines() if "IOPS of" in line]
+    assert [title.split(" (")[0] for title in titles] == [
+        "a: IOPS of read", "a: IOPS of write", "a: IOPS of write", "b: IOPS of write",
+    ]  # fmt: skip
+    only = cli.json("matrix", "1", "--phase", "b")
+    assert only["rw"] == "write" and [cell["phase"] for cell in only["cells"]] == [6, 7]
+    assert [cell["phase"] for cell in cli.json("matrix", "1", "--phase", "3")["cells"]] == [2, 3]
+    # One row of cells is no table of its own: `show` has them as they are.
+    assert "are the cells of" not in cli("show", "1").out
+
+
+def test_outstanding_counts_streams(database, script):
+    cli = database.write(filled(script, *MATRIX, "numjobs=3"))
+    rows = cli("matrix", "1").out.splitlines()[-2:]
+    assert [row.split()[0] for row in rows] == ["3", "24"]
+
+
+def test_a_run_without_a_matrix_says_so(database, script):
+    cli = database.write(filled(script, "[w]", "rw=write", *MATRIX).job("[w]", "rw=write").run())
+    assert "no phase of run 2 is a matrix" in cli("matrix", "2", check=2).err
+    assert "this phase is none that of run 1" not in cli("matrix", "1").err
+    assert cli("matrix", "1", "--phase", "0", check=2).err
+
+
+def test_the_head_names_the_drive(database, script):
+    cli = database.write(filled(script, *MATRIX))
+    head = dict(line.split(maxsplit=1) for line in cli("matrix", "1").out.split("\n\n")[0].splitlines())
+    assert head == {"model": "ModelX", "firmware": "-", "size": "1 GiB (1073741824 bytes)", "read-ahead": "128 KiB",
+                    "driver": "-"}  # fmt: skip
+    assert cli.json("matrix", "1")["device"]["read_ahead_kib"] == 128
+
+
+def test_an_idle_phase_is_called_so(database, script):
+    lines = filled(script, "[rest]", "action=idle", "runtime=5").phase(0, "done").samples(5, writes=0)
+    cli = database.write(lines)
+    phase = cli.json("show", "1")["phases"][0]
+    assert (phase["action"], phase["rw"], phase["bs"], phase["iodepth"]) == ("idle", None, None, None)
+    row = next(line for line in cli("show", "1").out.splitlines() if line.split()[:2] == ["0", "rest"])
+    assert row.split()[2:5] == ["idle", "-", "-"]
+
+
+@pytest.mark.parametrize("purged", ["not purged", None])
+def test_show_tells_the_jobs_description(database, script, purged):
+    job = ["[global]", f"description=a test, {purged}"] if purged else []
+    cli = database.write(filled(script, *job, "[w]", "rw=write"))
+    assert cli.json("show", "1")["description"] == (f"a test, {purged}" if purged else None)
+    assert ("not purged" in cli("show", "1").out) == bool(purged)

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""Presets: what there is, what they say of themselves, and which of a preset and a file a name means."""
+
+import harness
+import pytest
+
+PRESETS = sorted(path.stem for path in (harness.SOURCE / "packaging" / "presets").glob("*.fio"))
+GIB = 1024**3
+
+
+def test_every_preset_is_listed_with_what_it_does(cli):
+    listed = cli.json("presets")["presets"]
+    assert sorted(preset["name"] for preset in listed) == PRESETS and len(PRESETS) >= 4
+    assert all(preset["description"] for preset in listed)
+    rows = cli("presets").out.splitlines()[1:]
+    assert [row.split()[0] for row in rows] == [preset["name"] for preset in listed]
+    for row, preset in zip(rows, listed):
+        assert preset["description"] in row
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_is_its_file_and_says_what_it_imitates(cli, name):
+    text = (harness.SOURCE / "packaging" / "presets" / f"{name}.fio").read_text()
+    assert cli("presets", name).out == text
+    assert cli.json("presets", name)["presets"][0]["job"] == text
+    assert "# Imitates: " in text and "# Source: " in text
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_is_a_job_without_complaint(cli, name):
+    checked = cli.json("check-job", name, "--size", "120g")
+    assert checked["name"] == name and checked["phases"]
+    assert checked["notices"] == []
+    assert all(phase["planned_s"] is not None or phase["planned_bytes"] is not None for phase in checked["phases"])
+
+
+@pytest.mark.parametrize("name, seconds, written", [
+    ("overnight", 36000 + 60 * 3, None),
+    ("matrix", 60 * 3, None),
+    ("hba", 12 * 60, None),
+    ("snia-wsat", 24 * 3600, 480 * GIB),
+])  # fmt: skip
+def test_time_and_volume_are_told_for_a_size(cli, name, seconds, written):
+    phases = cli.json("check-job", name, "--size", "120g")["phases"]
+    assert sum(phase["planned_s"] for phase in phases) == seconds
+    if written is None:
+        assert any(phase["planned_bytes"] is None for phase in phases)
+    else:
+        assert sum(phase["planned_bytes"] for phase in phases) == written
+
+
+@pytest.mark.parametrize("verb", [("presets",), ("check-job",), ("start", "--device", "/dev/null", "--")])
+def test_an_unknown_preset_is_told_the_nearest(cli, verb):
+    assert "did you mean" in cli(*verb, "overnigt", check=2).err and "'overnight'" in cli(*verb, "overnigt", check=2).err
+    assert "'plateau presets' lists them" in cli(*verb, "quite-another", check=2).err
+
+
+def test_a_path_is_never_a_preset(cli, tmp_path):
+    error = cli("check-job", tmp_path / "overnight", check=2).err
+    assert "cannot read the job file" in error and "no preset" not in error
+
+
+def test_a_name_means_the_preset_whatever_lies_in_the_directory(cli, tmp_path, monkeypatch):
+    (tmp_path / "matrix").write_text("[other]\nrw=read\n")
+    monkeypatch.chdir(tmp_path)
+    result = cli("check-job", "matrix", "--json")
+    assert result.json["phases"][0]["action"] == "matrix"
+    assert "the file of that name is ./matrix" in result.err
+    assert cli.json("check-job", "./matrix")["phases"][0]["name"] == "other"
+
+
+def test_completion_knows_presets(cli):
+    completion = (harness.SOURCE / "packaging" / "completions" / "plateau").read_text()
+    assert "presets" in completion.split("start | check-job)")[1].split(";;")[0]
