@@ -17,7 +17,6 @@ typedef struct Follow {
         BusClient *client;
         FollowedRun *runs;
         size_t n;
-        uint32_t n_phases;
         BusRun *seen; /* as each was when it was last asked for */
         Live live;
 } Follow;
@@ -28,9 +27,9 @@ static void follow_clear(Follow *follow) {
         free(follow->seen);
 }
 
-/* Whether nothing more is to be waited for; an interrupted run has no worker that could end it. */
+/* Whether nothing more is to be waited for; an interrupted run is taken up again by itself. */
 static bool has_ended(const FollowedRun *run) {
-        return run_state_is_final(run->state) || run->state == RUN_INTERRUPTED;
+        return run_state_is_final(run->state);
 }
 
 static LiveStatus live_status(const Follow *follow, size_t i) {
@@ -42,7 +41,7 @@ static LiveStatus live_status(const Follow *follow, size_t i) {
                 .device = run->device,
                 .phase = run->phase,
                 .phase_index = run->phase_index,
-                .n_phases = follow->n_phases,
+                .n_phases = run->n_phases,
                 .elapsed_ns = run->elapsed_ns,
                 .planned_ns = run->planned_ns,
                 .iops = run->elapsed_ns > 0 ? run->iops : NAN,
@@ -157,13 +156,12 @@ static int follow_loop(Follow *follow, int interrupt_fd, Error *error) {
         }
 }
 
-int follow_runs(const Cli *cli, BusClient *client, FollowedRun *runs, size_t n, uint32_t n_phases, Error *error) {
+int follow_runs(const Cli *cli, BusClient *client, FollowedRun *runs, size_t n, Error *error) {
         _cleanup_(follow_clear) Follow follow = {
                 .cli = cli,
                 .client = client,
                 .runs = runs,
                 .n = n,
-                .n_phases = n_phases,
                 .seen = calloc(n, sizeof(BusRun)),
                 .live.f = stderr,
         };

@@ -15,9 +15,10 @@ static int resume_run(Cli *cli, const Arguments *arguments, Error *error) {
 
 const Verb verb_resume = {
         .name = "resume",
-        .summary = "go on with a paused run",
+        .summary = "go on with a paused or interrupted run",
         .words = "RUN",
-        .description = "Goes on with a paused run where it was.",
+        .description = "Goes on with a paused run where it was. An interrupted one is taken up again by itself; "
+                       "this tries it at once.",
         .n_words_min = 1,
         .n_words_max = 1,
         .uses_bus = true,

@@ -125,6 +125,12 @@ static int print_json(const Watch *watch) {
         return output_json(watch->cli, o, true);
 }
 
+/* An interrupted run goes on by itself, if a service is there to take it up. */
+static bool may_go_on(const Watch *watch) {
+        return run_state_is_active(watch->run.state) ||
+               (watch->run.state == RUN_INTERRUPTED && store_service_is_alive(watch->cli->database));
+}
+
 /* Until nothing more will happen: the run has ended, or nobody is there to go on with it. */
 static int watch_loop(Watch *watch, int interrupt_fd, Error *error) {
         for (;;) {
@@ -136,7 +142,7 @@ static int watch_loop(Watch *watch, int interrupt_fd, Error *error) {
                 if (r < 0)
                         return r;
 
-                if (!run_state_is_active(watch->run.state))
+                if (!may_go_on(watch))
                         return 0;
                 if (live_wait(interrupt_fd, REFRESH_MS) > 0)
                         return EXIT_STATUS_INTERRUPTED;

@@ -3,6 +3,7 @@
 tests: each looks at a drive to which something else was done meanwhile."""
 
 import contextlib
+import json
 import os
 import signal
 import sqlite3
@@ -295,6 +296,20 @@ def test_run_that_was_to_stop_stays_stopped(own_service, nbd):
     own_service.start()
     assert own_service.row(run)["state"] == "stopped"
     assert own_service.workers() == []
+
+
+def test_watch_stays_with_a_run_that_goes_on(own_service, loop):
+    device = loop(SIZE)
+    (run,) = own_service.start_run("[p]\nrw=randwrite\nbs=4k\nruntime=3\ntime_based\n", device)
+    own_service.wait_samples(run, 1)
+    watch = own_service.cli.popen("watch", run, "--json")
+    states = (json.loads(line)["state"] for line in watch.stdout)
+    with open(device.path, "rb"):  # so that it waits for a moment
+        os.kill(own_service.workers()[0], signal.SIGKILL)
+        assert "interrupted" in states  # reads on until it is
+    *_, last = states
+    assert last == "done"
+    watch.communicate()
 
 
 def test_run_is_taken_up_at_once_when_asked(own_service, loop):
