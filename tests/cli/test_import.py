@@ -430,3 +430,11 @@ def test_time_of_day_as_told(cli, recording):
     run = cli.json("show", 1)
     assert datetime.fromisoformat(run["started_at"]).timestamp() == 1577836800
     assert datetime.fromisoformat(run["phases"][0]["finished_at"]).timestamp() == 1577840400
+
+
+def test_mean_of_all_directions_as_told(cli, recording):
+    """It is not reckoned again: the others have been rounded."""
+    header = "time_s,read_ios,write_ios,read_latency_ns,write_latency_ns,latency_mean_ns\n"
+    text = header + "1,1,1,100,201,151\n2,1,1,100,201,\n"
+    cli("import", recording("x.csv", text))
+    assert [s["latency_mean_ns"] for s in cli.json("samples", 1)["samples"]] == [151, 150]
