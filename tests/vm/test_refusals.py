@@ -77,7 +77,7 @@ def spares(guest):
 
 def everything(guest):
     """What no refusal may change: contents of drives, what they are used for, and the runs."""
-    seen = guest("udevadm settle && sync && lsblk -no NAME,TYPE,MOUNTPOINTS && plateau list --json").out
+    seen = guest("udevadm settle && sync && lsblk -no NAME,MOUNTPOINTS && plateau list --json").out
     return seen, [drive.hash() for drive in guest.drives if drive.kind == "scsi"]
 
 
