@@ -249,6 +249,7 @@ static const struct {
         { "Iops", 'd', offsetof(BusRun, iops) },
         { "InFlight", 'u', offsetof(BusRun, in_flight) },
         { "PhaseIndex", 'u', offsetof(BusRun, phase_index) },
+        { "NPhases", 'u', offsetof(BusRun, n_phases) },
 };
 
 static int read_property(sd_bus_message *m, BusRun *run, const char *name) {

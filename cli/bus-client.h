@@ -46,6 +46,7 @@ typedef struct BusRun {
         double iops; /* NaN: not known */
         uint32_t in_flight;
         uint32_t phase_index; /* from 0 */
+        uint32_t n_phases;    /* 0: not known */
         char **notices; /* NULL-terminated */
 } BusRun;
 int bus_client_get_run(BusClient *client, uint32_t run, BusRun *ret, Error *error);

@@ -12,7 +12,7 @@ typedef struct FollowedRun {
 
 /*
  * Waits until all these runs have ended (start --wait), with a line of progress for each on a terminal. The client has
- * subscribed before; each run has n_phases. Returns the exit status: 0 if all are done, 1 if one ended otherwise, be it
+ * subscribed before. Returns the exit status: 0 if all are done, 1 if one ended otherwise, be it
  * that somebody stopped it, 130 after Ctrl-C, which leaves the runs alone; ERROR_UNREACHABLE if the service goes away.
  */
-int follow_runs(const Cli *cli, BusClient *client, FollowedRun *runs, size_t n, uint32_t n_phases, Error *error);
+int follow_runs(const Cli *cli, BusClient *client, FollowedRun *runs, size_t n, Error *error);

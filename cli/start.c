@@ -178,7 +178,7 @@ static int start_and_wait(Cli *cli, Start *start, BusClient *client, Error *erro
         for (size_t i = 0; i < start->n_runs; i++)
                 start->followed[i].id = start->runs[i];
 
-        int status = follow_runs(cli, client, start->followed, start->n_runs, (uint32_t) start->job->n_phases, error);
+        int status = follow_runs(cli, client, start->followed, start->n_runs, error);
         if (status < 0 || !cli->json)
                 return status;
         int r = start_json(cli, start);

@@ -58,6 +58,11 @@ static int append_phase_index(sd_bus *bus, const char *path, const char *interfa
         return sd_bus_message_append(reply, "u", run_phase_index(userdata));
 }
 
+static int append_n_phases(sd_bus *bus, const char *path, const char *interface, const char *property,
+                           sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        return sd_bus_message_append(reply, "u", run_n_phases(userdata));
+}
+
 static int append_elapsed(sd_bus *bus, const char *path, const char *interface, const char *property,
                           sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         return sd_bus_message_append(reply, "t", run_progress(userdata).elapsed_ns);
@@ -139,6 +144,7 @@ static const sd_bus_vtable run_vtable[] = {
         SD_BUS_PROPERTY("SizeBytes", "t", append_size, 0, CONSTANT),
         SD_BUS_PROPERTY("Phase", "s", append_text, 0, CHANGES),
         SD_BUS_PROPERTY("PhaseIndex", "u", append_phase_index, 0, CHANGES),
+        SD_BUS_PROPERTY("NPhases", "u", append_n_phases, 0, CONSTANT),
         SD_BUS_PROPERTY("ElapsedNSec", "t", append_elapsed, 0, 0),
         SD_BUS_PROPERTY("PlannedNSec", "t", append_planned, 0, CONSTANT),
         SD_BUS_PROPERTY("Iops", "d", append_iops, 0, 0),

@@ -467,6 +467,10 @@ uint32_t run_phase_index(const Run *run) {
         return run->phase;
 }
 
+uint32_t run_n_phases(const Run *run) {
+        return (uint32_t) run->n_phases;
+}
+
 uint64_t run_planned_ns(const Run *run) {
         return run->planned_ns;
 }
