@@ -31,8 +31,8 @@ static bool pauses_within(const Pauses *pauses, uint64_t from_ns, uint64_t to_ns
 static bool phase_is_tracked(const StorePhase *phase) {
         bool writes = phase->rw == RW_RANDWRITE || (phase->rw == RW_RANDRW && phase->ios[DIRECTION_READ] == 0);
 
-        return phase->action == PHASE_ACTION_IO && writes && phase->block_bytes[DIRECTION_WRITE] == TRACKED_BLOCK_BYTES &&
-               phase->state == PHASE_DONE && phase->elapsed_ns > 0;
+        return phase->action == PHASE_ACTION_IO && phase->state == PHASE_DONE && phase->elapsed_ns > 0 && writes &&
+               phase->block_bytes[DIRECTION_WRITE] == TRACKED_BLOCK_BYTES;
 }
 
 /* Returns how many phases are rounds, complete ones or not. rounds: room for all phases. */

@@ -16,12 +16,12 @@
  * variable, "Max(y) − Min(y) is no more than 20 % of Ave(y)" and the same difference on the best linear fit "is
  * within 10 % of Ave(y)". Both bounds belong to the steady state, as "no more than" and "within" say.
  *
- * A round is a pass through all points of a test. In the IOPS test that is the matrix of mixes and block sizes, a minute
+ * A round is a pass through all points of a test. In the IOPS test that is a matrix of mixes and block sizes, a minute
  * each, and the tracked variable is the point of 4 KiB random writes. WSAT has this one point only, so each minute is a
  * round, and so is each minute of any phase.
  *
- * The specification knows no pause. A round that one interrupts is no complete pass and counts not; and since a drive that
- * rested is not itself at once, no window goes across a pause.
+ * The specification knows no pause. A round that one interrupts is no complete pass and counts not; and since a drive
+ * that rested is not itself at once, no window goes across a pause.
  */
 #define SNIA_N_WINDOW 5
 #define SNIA_ROUND_S 60.0
@@ -63,10 +63,10 @@ int snia_judge(const Series *series, SniaResult *ret);
 /*
  * fio's steadystate=, over a window of ss_dur seconds that moves by one: for iops the largest deviation from the
  * window's mean, for iops_slope the least squares slope per second; in percent of the mean, and less than the limit
- * (the limit itself is not enough). As fio does it, a second's IOPS are a whole number, rounded down, and so is the mean
- * that the slope is held against; where that is 0 nothing is attained. (fio 3.33 as Debian builds it, with -ffast-math,
- * takes 0/0 for less than the limit there, and ends the job of a dead drive as steady.) fio adds up reads and writes, here
- * it is the judged direction. It cannot pause: after a pause a window begins anew.
+ * (the limit itself is not enough). As fio does it, a second's IOPS are a whole number, rounded down, and so is the
+ * mean that the slope is held against; where that is 0 nothing is attained. (fio 3.33 as Debian builds it, with
+ * -ffast-math, takes 0/0 for less than the limit there, and ends the job of a dead drive as steady.) fio adds up reads
+ * and writes, here it is the judged direction. It cannot pause: after a pause a window begins anew.
  */
 typedef struct FioCriterion {
         bool slope;           /* iops_slope, else iops */

@@ -20,6 +20,7 @@
 /*
  * y: ln IOPS of n blocks of block_s seconds each. 1 if over a stretch that reaches to the end and holds n_min blocks or
  * more a line fits whose slope, and whatever the noise could hide of it, moves the level by less than that in ten
- * hours, or in n blocks if these are longer; *ret_n: of how many blocks. Else 0; or -ENOMEM. Takes time in proportion to n · log n.
+ * hours, or in n blocks if these are longer; *ret_n: of how many blocks. Else 0; or
+ * -ENOMEM. Takes time in proportion to n · log n.
  */
 int drift_is_bounded(const double *y, size_t n, size_t n_min, double block_s, size_t *ret_n);

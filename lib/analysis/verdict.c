@@ -144,8 +144,8 @@ static VerdictReason judge_errors(const VerdictInput *in, double expected) {
 }
 
 /*
- * What gets worse as the drive is worn in: too much is too much, but little in a burst, or so far, says nothing. Nor does
- * a percentile so far, which becomes less when many more I/Os are quick.
+ * What gets worse as the drive is worn in: too much is too much, but little in a burst, or so far, says nothing. Nor
+ * does a percentile so far, which becomes less when many more I/Os are quick.
  */
 static VerdictReason judge_worst(const VerdictInput *in, Expectation which, double expected, double measured) {
         VerdictReason reason = { .which = which, .expected = expected, .measured = measured };

@@ -147,7 +147,7 @@ def test_analyze_what_snia_and_fio_say(drives):
 
 @pytest.fixture
 def passes(database, script):
-    """Eight phases of a minute, as many passes of the IOPS test: run 2 pauses in the sixth, run 3 before the seventh."""
+    """Eight phases of a minute, as many passes of the IOPS test: run 2 pauses in the sixth, 3 before the seventh."""
     levels = (4000, 2500, 1050, 1000, 990, 1000, 980, 1000)
     s = script()
     for run in (1, 2, 3):

@@ -266,7 +266,7 @@ static FioResult fio_window(const double *ios, size_t n, bool slope, double limi
 }
 
 START_TEST(fio_agrees_with_fio) {
-        /* The windows of two jobs of fio 3.33, and what it said of them: -0.025547 %, mean 699; 0.142857 %, mean 700. */
+        /* The windows of two jobs of fio 3.33, and what it said: -0.025547 %, mean 699; 0.142857 %, mean 700. */
         static const double falling[] = { 701, 699, 701, 698, 702, 700, 700, 698 };
         FioResult result = fio_window(falling, ELEMENTSOF(falling), true, 3);
         ck_assert(result.attained);

@@ -160,8 +160,8 @@ END_TEST
 
 START_TEST(the_watch_takes_longer_in_noise) {
         /*
-         * The long-run σ of blocks of this noise is 0.19, which only lags of many blocks see: a fall by half, clipped to
-         * 3σ, adds 0.5 a block, up to 10σ²/0.075 = 4.8. Ten blocks, and on the mean over these curves twelve.
+         * The long-run σ of blocks of this noise is 0.19, which only lags of many blocks see: a fall by half, clipped
+         * to 3σ, adds 0.5 a block, up to 10σ²/0.075 = 4.8. Ten blocks, and on the mean over these curves twelve.
          */
         static const CurveNoise loud = { .sigma = 0.2, .phi = 0.8 };
         const CurveStep step = { 9 * HOUR, 5000, 0 };
