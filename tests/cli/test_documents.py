@@ -45,7 +45,8 @@ def csv(level, columns=""):
 def printed(database, script):
     """Verb -> all that it prints of runs that fall, cycle, stall, have errors and phases of several kinds."""
     s = script().run(phases=("a", "b")).state("running").phase(0, "running").samples(900, writes=5000, errors=1)
-    cli = database.write(s.errno(5, 900).phase(0, "done").phase(1, "running").samples(20, phase=1, reads=3).state("done"))
+    s.errno(5, 900).phase(0, "done").phase(1, "running").samples(20, phase=1, reads=3).state("done")
+    cli = database.write(s)
     fall = csv(lambda t: 20000 if t <= 300 else 0 if t % 997 == 0 else 3000, ",0")
     cycle = csv(lambda t: 9000 if t % 300 < 150 else 2000)
     imported = [cli.json("import", "-", "--capacity", "4g", input=text) for text in (fall, cycle, fall, fall)]
