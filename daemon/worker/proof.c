@@ -25,6 +25,7 @@
 #define N_INDICES_MAX 1024U
 
 typedef enum Finding {
+        FINDING_BLANK, /* zeros, in a run that writes them: neither proof nor the contrary */
         FINDING_OWN,
         FINDING_OTHER_RUN,
         FINDING_FOREIGN,
@@ -52,6 +53,7 @@ typedef struct Proof {
         size_t n_own, n_other, n_unreadable;
         uint64_t first_other; /* offset, bytes */
         bool is_other_run;
+        bool writes_zeros; /* a phase of the run: blocks of the others may have become blank */
 } Proof;
 
 static Proof *proof_free(Proof *proof) {
@@ -104,13 +106,19 @@ static const Range *ranges_at(const Ranges *ranges, uint64_t n, uint64_t *ret_in
 
 /* --- what is there --- */
 
+/* A piece that is alike in many places does not tell its own. */
+static bool is_in_place(const PayloadStamp *stamp, const Standing *standing, uint64_t sector) {
+        return stamp->sector == sector ||
+               (stamp->index == PAYLOAD_INDEX_SHARED && stamp->run_tag == standing->run_tag);
+}
+
 /* Of n whole sectors at a byte offset. */
 static Finding judge_sectors(const Standing *standing, const uint8_t *data, size_t n_bytes, uint64_t offset) {
         for (size_t at = 0; at < n_bytes; at += PAYLOAD_SECTOR) {
                 PayloadStamp stamp;
 
                 payload_read_stamp(data + at, &stamp);
-                if (stamp.sector != (offset + at) / PAYLOAD_SECTOR)
+                if (!is_in_place(&stamp, standing, (offset + at) / PAYLOAD_SECTOR))
                         return FINDING_FOREIGN;
                 if (stamp.run_tag != standing->run_tag)
                         return FINDING_OTHER_RUN;
@@ -128,12 +136,25 @@ static bool proof_read(Proof *proof, uint64_t offset, size_t n_bytes) {
         return n == (ssize_t) n_bytes;
 }
 
-static void proof_look(Proof *proof, const PatternOp *op) {
-        size_t n_bytes = MIN((size_t) op->length, proof->block_bytes);
-        Finding finding = proof_read(proof, op->offset, n_bytes)
-                                  ? judge_sectors(proof->standing, proof->buf, n_bytes, op->offset)
-                                  : FINDING_UNREADABLE;
+static bool is_blank(const uint8_t *data, size_t n_bytes) {
+        return data[0] == 0 && memcmp(data, data + 1, n_bytes - 1) == 0;
+}
 
+static Finding judge_block(Proof *proof, const PatternOp *op) {
+        size_t n_bytes = MIN((size_t) op->length, proof->block_bytes);
+
+        if (!proof_read(proof, op->offset, n_bytes))
+                return FINDING_UNREADABLE;
+        if (proof->writes_zeros && is_blank(proof->buf, n_bytes))
+                return FINDING_BLANK;
+        return judge_sectors(proof->standing, proof->buf, n_bytes, op->offset);
+}
+
+static void proof_look(Proof *proof, const PatternOp *op) {
+        Finding finding = judge_block(proof, op);
+
+        if (finding == FINDING_BLANK)
+                return;
         if (finding == FINDING_OWN)
                 proof->n_own++;
         else if (finding == FINDING_UNREADABLE)
@@ -188,15 +209,20 @@ static int refuse_contents(const Proof *proof, Refusal *ret_why, Error *error) {
 
 static int refuse_unread(const Proof *proof, Refusal *ret_why, Error *error) {
         *ret_why = REFUSAL_BUSY;
-        return error_set(error, ERROR_FAILED, EIO, "%s cannot be proven to be the run's: none of %zu blocks can be read",
+        return error_set(error, ERROR_FAILED, EIO,
+                         "%s cannot be proven to be the run's: none of %zu blocks can be read",
                          proof->claim->info->path, proof->n_unreadable);
+}
+
+static const char *what_proves_nothing(const Proof *proof) {
+        return proof->writes_zeros ? "nothing but zeros" : "nothing";
 }
 
 static int refuse_unproven(const Proof *proof, Refusal *ret_why, Error *error) {
         *ret_why = REFUSAL_FINAL;
         return error_set(error, ERROR_REFUSED, EMEDIUMTYPE,
-                         "%s has no serial number or WWN of its own, and the run had written nothing yet by which it "
-                         "could be known; start it anew", proof->claim->info->path);
+                         "%s has no serial number or WWN of its own, and the run had written %s yet by which it "
+                         "could be known; start it anew", proof->claim->info->path, what_proves_nothing(proof));
 }
 
 static int proof_check_signatures(Proof *proof, Refusal *ret_why, Error *error) {
@@ -247,6 +273,8 @@ static int proof_new(Proof **ret, const Claim *claim, const Plan *plan, const St
         proof->buf = aligned_alloc(READ_BYTES, (proof->block_bytes + READ_BYTES - 1) / READ_BYTES * READ_BYTES);
         if (!proof->buf)
                 return -ENOMEM;
+        for (size_t i = 0; i < plan->n_phases; i++)
+                proof->writes_zeros |= plan->phases[i].content.is_zero && rw_mode_writes(plan->phases[i].rw);
         proof_collect(proof, plan, likeness == LIKENESS_SAME);
         *ret = TAKE_PTR(proof);
         return 0;
@@ -269,6 +297,6 @@ int proof_try(const Claim *claim, const Plan *plan, const Standing *standing, Li
         if (proof->n_own > 0)
                 r = asprintf(ret_detail, "%zu of its blocks read back", proof->n_own);
         else
-                r = asprintf(ret_detail, "the run had written nothing to it");
+                r = asprintf(ret_detail, "the run had written %s to it", what_proves_nothing(proof));
         return r < 0 ? error_set(error, ERROR_FAILED, ENOMEM, "out of memory") : 0;
 }

@@ -16,6 +16,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "spec/plan.h"
+
 #define PAYLOAD_SECTOR 512U
 #define PAYLOAD_TILE (16U * 1024U) /* with the buffer that is filled it stays in the first-level cache */
 
@@ -31,11 +33,21 @@ Payload *payload_free(Payload *payload);
  */
 void payload_fill(const Payload *payload, void *buf, size_t length, uint64_t offset, uint64_t index);
 
+/*
+ * The same as a phase's options ask for. Zeros: nothing else, no stamps either. Compressible: the end of each sector is
+ * zeros, so that compressors save about that much, from 512 bytes to 128 KiB. Deduplicable: so many percent of the
+ * pieces of the smallest block size are all alike.
+ */
+void payload_fill_for(const Payload *payload, const PhasePlan *phase, void *buf, size_t length, uint64_t offset,
+                      uint64_t index);
+
 typedef struct PayloadStamp {
         uint64_t run_tag;
-        uint64_t index;  /* of the write */
-        uint64_t sector; /* offset / PAYLOAD_SECTOR */
+        uint64_t index;  /* of the write; PAYLOAD_INDEX_SHARED: of none, a piece that is alike in many places */
+        uint64_t sector; /* offset / PAYLOAD_SECTOR; of a piece that is alike in many places: from its start */
 } PayloadStamp;
+
+#define PAYLOAD_INDEX_SHARED UINT64_MAX
 
 /* Reads a sector's header: whatever was there. It is plateau's if ret->sector is where it was read and the tag is
  * known. */

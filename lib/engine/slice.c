@@ -206,7 +206,8 @@ static void fill_slot(Slice *s, uint32_t number, const PatternOp *op) {
         slot->op = *op;
         slot->n_done = 0;
         if (slot->op.direction == DIRECTION_WRITE)
-                payload_fill(s->config.payload, slot->buf, slot->op.length, slot->op.offset, s->next_write++);
+                payload_fill_for(s->config.payload, s->phase, slot->buf, slot->op.length, slot->op.offset,
+                                 s->next_write++);
         s->issued_bytes += slot->op.length;
         s->n_issued++;
         pace_count(&s->pace, slot->op.direction, slot->op.length);

@@ -234,6 +234,12 @@ static int note_defaults(JobReader *reader, const PhaseDraft *draft) {
                                "unlike in fio; norandommap=0 writes every block once before any comes again",
                                reader->name, reader->section_line, phase->name);
         }
+        if (r >= 0 && phase->content.is_zero && phase->read_percent < 100)
+                r = add_notice(
+                        reader,
+                        "%s:%u: phase '%s': zeros are written, without a stamp: a drive may not store them at all, "
+                        "and after an interruption they cannot prove that the drive is still the run's",
+                        reader->name, reader->section_line, phase->name);
         if (r >= 0 && phase->action == PHASE_ACTION_IO && phase->time_based && phase->runtime_ns == 0)
                 r = add_notice(reader, "%s:%u: phase '%s': time_based has no effect without runtime",
                                reader->name, reader->section_line, phase->name);
@@ -270,6 +276,7 @@ static int finish_phase(JobReader *reader, Error *error) {
 
         set_default_places(&draft->phase, reader->section_line);
         draft->phase.read_percent = effective_read_percent(draft);
+        draft->phase.content.is_zero |= draft->phase.content.compress_percent == 100;
         r = finish_action(reader, draft, error);
         if (r >= 0)
                 r = check_load(reader, &draft->phase, error);

@@ -62,6 +62,15 @@ typedef enum RandomDistribution {
         DISTRIBUTION_ZONED,
 } RandomDistribution;
 
+/* What is written. */
+typedef struct Content {
+        bool is_zero;             /* zero_buffers, or all of it compressible */
+        uint8_t compress_percent; /* buffer_compress_percentage */
+        uint8_t dedupe_percent;   /* dedupe_percentage */
+} Content;
+
+#define JOB_COMPRESS_PERCENT_MAX 93 /* but for 100: the stamp that each sector keeps is no zeros */
+
 /* Values of a list, in the order in which they stand. */
 typedef struct ValueList {
         size_t n;
@@ -103,6 +112,7 @@ typedef struct JobPhase {
         RandomDistribution distribution;
         double zipf_theta;
         ZoneSplit zones[N_DIRECTIONS];
+        Content content;
         bool random_repeat; /* randrepeat */
         bool has_seed;
         uint64_t seed; /* randseed, if has_seed */

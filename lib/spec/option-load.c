@@ -91,3 +91,25 @@ int set_random_distribution(const JobOption *option, const char *value, PhaseDra
         draft->phase.distribution = DISTRIBUTION_RANDOM;
         return 0;
 }
+
+int set_compress_percent(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+        uint64_t percent;
+        int r = parse_u64_range(value, 0, 100, &percent);
+
+        if (r < 0)
+                return r;
+        if (percent > JOB_COMPRESS_PERCENT_MAX && percent < 100)
+                return -ERANGE;
+        draft->phase.content.compress_percent = (uint8_t) percent;
+        return 0;
+}
+
+int set_dedupe_percent(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+        uint64_t percent;
+        int r = parse_u64_range(value, 0, 100, &percent);
+
+        if (r < 0)
+                return r;
+        draft->phase.content.dedupe_percent = (uint8_t) percent;
+        return 0;
+}

@@ -9,4 +9,6 @@
 int set_rate(const JobOption *option, const char *value, PhaseDraft *draft, Job *job);
 
 int set_random_distribution(const JobOption *option, const char *value, PhaseDraft *draft, Job *job);
+int set_compress_percent(const JobOption *option, const char *value, PhaseDraft *draft, Job *job);
+int set_dedupe_percent(const JobOption *option, const char *value, PhaseDraft *draft, Job *job);
 int set_bssplit(const JobOption *option, const char *value, PhaseDraft *draft, Job *job);

@@ -323,6 +323,7 @@ static int bind_io(Binding *binding, unsigned index, uint64_t random_seed, Error
         bound->iodepth = phase->iodepth;
         bound->numjobs = phase->numjobs;
         bound->random_map = phase->random_map;
+        bound->content = phase->content;
         bound->distribution = phase->distribution;
         bound->zipf_theta = phase->zipf_theta;
         memcpy(bound->zones, phase->zones, sizeof(bound->zones));

@@ -38,6 +38,8 @@ typedef struct PhasePlan {
 
         uint64_t rate_bytes[N_DIRECTIONS], rate_iops[N_DIRECTIONS]; /* of all streams, a second, at most; 0: no limit */
 
+        Content content;
+
         RandomDistribution distribution;
         double zipf_theta;
         ZoneSplit zones[N_DIRECTIONS];

@@ -214,6 +214,111 @@ START_TEST(bytes_are_uniform) {
 }
 END_TEST
 
+/* Blocks of one I/O size, all as write after write at random places. */
+static void write_for(const PhasePlan *phase, size_t block_bytes, size_t n_bytes, uint64_t first_index) {
+        for (size_t at = 0; at < n_bytes; at += block_bytes, first_index++)
+                payload_fill_for(payload, phase, data + at, block_bytes,
+                                 hash_mix64(first_index) % (TIB / block_bytes) * block_bytes, first_index);
+}
+
+#define N_CHUNKS UINT64_C(64)
+
+/* The brief packers of drives and file systems; each block for itself. */
+START_TEST(compressible_blocks_save_what_is_asked_for) {
+        static const unsigned percents[] = { 1, 10, 33, 50, 75, 90, JOB_COMPRESS_PERCENT_MAX };
+
+        for (size_t i = 0; i < ELEMENTSOF(block_sizes); i++)
+                for (size_t k = 0; k < ELEMENTSOF(percents); k++)
+                        for (size_t p = 0; p < ELEMENTSOF(packers); p++) {
+                                PhasePlan phase = { .content = { .compress_percent = (uint8_t) percents[k] } };
+                                size_t n = block_sizes[i], n_chunks = MIN(N_CHUNKS, CHUNK_MAX / n / 8), saved = 0;
+
+                                for (size_t c = 0; c < n_chunks; c++) {
+                                        write_for(&phase, n, n, 1000 * c);
+                                        saved += n - MIN(packers[p].pack(n), n);
+                                }
+                                double percent = 100.0 * (double) saved / (double) (n * n_chunks);
+                                ck_assert_msg(percent > percents[k] - 3.0 && percent < percents[k] + 3.0,
+                                              "%s saves %.1f %% of %zu bytes, not %u", packers[p].name, percent, n,
+                                              percents[k]);
+                        }
+}
+END_TEST
+
+START_TEST(compressible_sectors_keep_their_stamps) {
+        PhasePlan phase = { .content = { .compress_percent = JOB_COMPRESS_PERCENT_MAX } };
+
+        for (size_t i = 0; i < ELEMENTSOF(block_sizes); i++) {
+                uint64_t offset = 5 * GIB;
+
+                payload_fill_for(payload, &phase, data, block_sizes[i], offset, 77);
+                for (size_t at = 0; at < block_sizes[i]; at += PAYLOAD_SECTOR) {
+                        PayloadStamp stamp;
+
+                        payload_read_stamp(data + at, &stamp);
+                        ck_assert_uint_eq(stamp.run_tag, RUN_TAG);
+                        ck_assert_uint_eq(stamp.index, 77);
+                        ck_assert_uint_eq(stamp.sector, (offset + at) / PAYLOAD_SECTOR);
+                }
+        }
+}
+END_TEST
+
+static int compare_pages(const void *a, const void *b) {
+        return memcmp(a, b, 4096);
+}
+
+/* One content has its share of all pieces; no other comes twice. */
+START_TEST(deduplicable_pieces_are_as_many_as_asked_for) {
+        static const unsigned percents[] = { 0, 1, 30, 70, 100 };
+        enum { N = CHUNK_MAX / 4096 };
+
+        for (size_t i = 0; i < ELEMENTSOF(percents); i++)
+                for (size_t io = 4096; io <= 64 * KIB; io *= 16) {
+                        PhasePlan phase = {
+                                .block_bytes = { [DIRECTION_WRITE] = 4096 },
+                                .content = { .dedupe_percent = (uint8_t) percents[i] },
+                        };
+                        unsigned n_alike = 0;
+                        PayloadStamp stamp;
+
+                        write_for(&phase, io, CHUNK_MAX, 5);
+                        qsort(data, N, 4096, compare_pages);
+                        for (unsigned k = 1; k < N; k++)
+                                if (compare_pages(data + (k - 1) * 4096, data + k * 4096) == 0) {
+                                        payload_read_stamp(data + k * 4096, &stamp);
+                                        ck_assert_uint_eq(stamp.run_tag, RUN_TAG);
+                                        ck_assert_uint_eq(stamp.index, PAYLOAD_INDEX_SHARED);
+                                        n_alike++;
+                                }
+                        if (percents[i] % 100 == 0)
+                                ck_assert_uint_eq(n_alike, percents[i] == 0 ? 0 : N - 1);
+                        else
+                                ck_assert_double_eq_tol(100.0 * n_alike / N, percents[i], 5);
+                }
+}
+END_TEST
+
+START_TEST(zeros_are_zeros) {
+        PhasePlan phase = { .content = { .is_zero = true, .dedupe_percent = 50 } };
+
+        memset(data, 0xff, 8192);
+        payload_fill_for(payload, &phase, data, 4096, 4096, 1);
+        for (unsigned i = 0; i < 4096; i++)
+                ck_assert_uint_eq(data[i], 0);
+        ck_assert_uint_eq(data[4096], 0xff);
+}
+END_TEST
+
+START_TEST(without_options_it_is_the_plain_payload) {
+        PhasePlan phase = {};
+
+        payload_fill(payload, again, 128 * KIB, GIB, 9);
+        payload_fill_for(payload, &phase, data, 128 * KIB, GIB, 9);
+        ck_assert_mem_eq(data, again, 128 * KIB);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *s = suite_create("payload");
         TCase *c = tcase_create("payload");
@@ -228,6 +333,11 @@ static Suite *make_suite(void) {
         tcase_add_test(c, fill_is_a_function_of_its_arguments);
         tcase_add_test(c, fill_stays_inside);
         tcase_add_test(c, bytes_are_uniform);
+        tcase_add_test(c, compressible_blocks_save_what_is_asked_for);
+        tcase_add_test(c, compressible_sectors_keep_their_stamps);
+        tcase_add_test(c, deduplicable_pieces_are_as_many_as_asked_for);
+        tcase_add_test(c, zeros_are_zeros);
+        tcase_add_test(c, without_options_it_is_the_plain_payload);
         suite_add_tcase(s, c);
         return s;
 }

@@ -598,9 +598,28 @@ START_TEST(test_expectations_are_told_to_people) {
 }
 END_TEST
 
+START_TEST(test_contents_are_read) {
+        _cleanup_job_ Job *job = parse_good("[global]\nrw=write\n[a]\nbuffer_compress_percentage=40\n"
+                                            "dedupe_percentage=30\n[b]\nbuffer_compress_percentage=100\n"
+                                            "[c]\nzero_buffers\nrefill_buffers=1\n[d]\nzero_buffers=0\n");
+
+        ck_assert_uint_eq(job->phases[0].content.compress_percent, 40);
+        ck_assert_uint_eq(job->phases[0].content.dedupe_percent, 30);
+        ck_assert(!job->phases[0].content.is_zero);
+        ck_assert(job->phases[1].content.is_zero);
+        ck_assert(job->phases[2].content.is_zero);
+        ck_assert(!job->phases[3].content.is_zero);
+        ck_assert_uint_eq(count_notices(job, "without a stamp"), 2);
+        ck_assert_uint_eq(count_notices(job, "refill_buffers=1 has no effect"), 1);
+        check_refused("[a]\nbuffer_compress_percentage=94\n", -ERANGE, WORDS("expected a percentage from 0 to 93"));
+        check_refused("[a]\ndedupe_percentage=101\n", -ERANGE, WORDS("from 0 to 100"));
+}
+END_TEST
+
 START_TEST(test_loads_that_do_not_go_together_are_refused) {
         check_refused("[a]\nrate=1m\nrate_iops=5\n", -EINVAL, WORDS("t.fio:1: ", "both rate and rate_iops"));
-        check_refused("[a]\nrw=randread\nrandom_distribution=zipf\nnorandommap=0\n", -EINVAL, WORDS("expected norandommap=1"));
+        check_refused("[a]\nrw=randread\nrandom_distribution=zipf\nnorandommap=0\n", -EINVAL,
+                      WORDS("expected norandommap=1"));
         check_refused("[a]\naction=matrix\nstep_time=1\nbssplit=4k/50:8k\n", -EINVAL, WORDS("with bssplit"));
         job_free(parse_good("[global]\nrate=1m\n[a]\nrate=0\nrate_iops=5\n"));
 }
@@ -640,6 +659,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_on_which_errors_a_phase_ends);
         tcase_add_test(tc, test_stop_criteria_are_read);
         tcase_add_test(tc, test_expectations_are_told_to_people);
+        tcase_add_test(tc, test_contents_are_read);
         tcase_add_test(tc, test_loads_that_do_not_go_together_are_refused);
         suite_add_tcase(suite, tc);
         return suite;

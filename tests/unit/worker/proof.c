@@ -71,7 +71,7 @@ static void write_indices(uint64_t tag, uint64_t from, uint64_t to) {
                 PatternOp op = pattern_at(&pattern, i);
                 if (op.direction != DIRECTION_WRITE)
                         continue;
-                payload_fill(payload, buf, BLOCK, op.offset, i);
+                payload_fill_for(payload, &phases[0], buf, BLOCK, op.offset, i);
                 if (pwrite(claim.fd, buf, BLOCK, (off_t) op.offset) != BLOCK)
                         ck_abort_msg("cannot write");
         }
@@ -288,6 +288,46 @@ START_TEST(a_signature_before_the_first_write_is_somebodys) {
 }
 END_TEST
 
+START_TEST(pieces_alike_in_many_places_are_the_runs_own) {
+        phases[0].content.dedupe_percent = 100;
+        write_indices(TAG, 0, N_WRITTEN);
+        stood_at(0, N_WRITTEN, 0, 1000);
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        ck_assert_str_eq(detail, "256 of its blocks read back");
+
+        write_indices(TAG + 1, 0, N_WRITTEN);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
+}
+END_TEST
+
+/* Zeros say nothing, but only in a run that writes some; what others wrote is noticed among them. */
+START_TEST(zeros_prove_nothing_in_a_run_that_writes_them) {
+        phases[1] = random_phase(RW_RANDWRITE, 0);
+        phases[1].content.is_zero = true;
+        write_indices(TAG, 0, N_WRITTEN);
+        stood_at(0, N_WRITTEN, 0, 1000);
+        ck_assert_int_eq(ftruncate(claim.fd, SIZE / 2), 0);
+        ck_assert_int_eq(ftruncate(claim.fd, SIZE), 0);
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+
+        ck_assert_int_eq(ftruncate(claim.fd, 0), 0);
+        ck_assert_int_eq(ftruncate(claim.fd, SIZE), 0);
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        expect_refused(LIKENESS_WEAK, REFUSAL_FINAL, "no serial number");
+        ck_assert_ptr_nonnull(strstr(error_message(&error), "nothing but zeros"));
+        error_clear(&error);
+
+        phases[1].content.is_zero = false;
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
+        error_clear(&error);
+
+        phases[1].content.is_zero = true;
+        for (uint64_t offset = 0; offset < SIZE; offset += BLOCK)
+                overwrite(offset, 1);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("proof");
         TCase *tc = tcase_create("proof");
@@ -313,6 +353,8 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, a_signature_in_an_own_sector_is_chance);
         tcase_add_test(tc, a_signature_elsewhere_is_somebodys);
         tcase_add_test(tc, a_signature_before_the_first_write_is_somebodys);
+        tcase_add_test(tc, pieces_alike_in_many_places_are_the_runs_own);
+        tcase_add_test(tc, zeros_prove_nothing_in_a_run_that_writes_them);
         suite_add_tcase(suite, tc);
         return suite;
 }
