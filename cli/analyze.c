@@ -82,6 +82,7 @@ static int add_states_json(json_object *document, const Analysis *a) {
         json_add_string(collapse, "verdict", collapse_verdict_name(a->collapse));
         json_add_double(collapse, "ratio", a->collapse_ratio);
         json_add_double(collapse, "at_s", a->collapse_at_s);
+        json_add_bool(collapse, "across_cut", a->collapse_across_cut);
         json_add_double(collapse, "from_s", a->collapse_from_s);
         json_add_double(collapse, "from_iops", a->collapse_from_iops);
         json_add_double(collapse, "fall_s", a->collapse_fall_s);

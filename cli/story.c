@@ -52,7 +52,7 @@ static bool has_tail(const Analysis *a) {
 static void print_flat(const Judgement *j) {
         printf("It did %s IOPS", count(j->analysis->steady_iops).text);
         print_bandwidth(j, j->analysis->steady_iops);
-        puts(" throughout.");
+        puts(has_tail(j->analysis) ? " up to its last moments." : " throughout.");
 }
 
 static void print_burst(const Judgement *j) {
@@ -77,6 +77,9 @@ static void print_steps(const Analysis *a) {
 }
 
 static void print_fall(const Analysis *a) {
+        if (a->collapse_across_cut)
+                puts("Most of that was lost across a pause, an outage or a time when the host had no time for it: when, "
+                     "and why, is not known.");
         if (isnan(a->collapse_from_s))
                 return;
         printf("It fell from %s IOPS at %s towards %s at %s", count(a->collapse_from_iops).text,

@@ -81,6 +81,7 @@ typedef struct Analysis {
         CollapseVerdict collapse;
         double collapse_ratio; /* steady / burst */
         double collapse_at_s;
+        bool collapse_across_cut;  /* most of it was lost where nobody looked, and at_s does not tell of that */
         double collapse_from_s;    /* when the fall began; it took collapse_fall_s */
         double collapse_from_iops; /* the level it fell from */
         double collapse_fall_s;

@@ -37,10 +37,10 @@ static void collapse_set_ratio(Analysis *a) {
  * The regime after the greatest fall between b and l that was never regained; SIZE_MAX if there is none. What lies
  * before a cut and after it are facts, but when and why it changed nobody saw: that is no fall that can be told.
  */
-static int collapse_boundary(const Work *w, size_t b, size_t l, size_t *ret) {
+static int collapse_boundary(Work *w, size_t b, size_t l, size_t *ret) {
         const Regime *r = w->a->regimes;
         _cleanup_free_ double *after = calloc(l + 2, sizeof(double)); /* highest of the regimes from i to l */
-        double before = INFINITY, best_fall = 0;
+        double before = INFINITY, best_fall = 0, fall_at_cut = 0;
         size_t best = SIZE_MAX;
 
         if (!after)
@@ -51,11 +51,14 @@ static int collapse_boundary(const Work *w, size_t b, size_t l, size_t *ret) {
 
         for (size_t i = b + 1; i <= l; i++) {
                 before = fmin(before, r[i - 1].mean_y);
-                if (before - after[i] > best_fall && !w->series->blocks[r[i].from_block].after_cut) {
+                if (w->series->blocks[r[i].from_block].after_cut)
+                        fall_at_cut = fmax(fall_at_cut, before - after[i]);
+                else if (before - after[i] > best_fall) {
                         best_fall = before - after[i];
                         best = i;
                 }
         }
+        w->a->collapse_across_cut = fall_at_cut > best_fall;
         *ret = best;
         return 0;
 }

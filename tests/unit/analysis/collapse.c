@@ -57,15 +57,46 @@ START_TEST(regimes_have_their_shortest_length) {
 }
 END_TEST
 
-/* Less than half of the window of the running median, which is 31 blocks, or five of a minute. */
+/* Less than half of the window of the running median, which is 31 blocks, 11 of half a minute, or five of one. */
 START_TEST(outliers_are_no_regimes) {
         static const struct { double dip_s, step_s; size_t n; } cases[] = {
-                { 150, 1, 1 }, { 160, 1, 3 }, { 120, 60, 1 }, { 180, 60, 3 },
+                { 150, 1, 1 }, { 160, 1, 3 }, { 150, 30, 1 }, { 180, 30, 3 }, { 120, 60, 1 }, { 180, 60, 3 },
         };
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 const CurveStep dip[] = { { HOUR, 1000, 0 }, { HOUR + cases[i].dip_s, 10000, 0 } };
                 Analysis *a = judge(dip, 2, 3 * HOUR, cases[i].step_s);
                 ck_assert_msg(a->n_regimes == cases[i].n, "case %zu: %zu", i, a->n_regimes);
+                analysis_free(a);
+        }
+}
+END_TEST
+
+/* One dead block of 360 counts as three sigma of the least noise there is. */
+START_TEST(outliers_are_clipped_to_three_sigma) {
+        _cleanup_(curve_done) Curve curve = curve_make(10000, NULL, 0, NULL, HOUR, 1, 1);
+        for (size_t i = 1000; i < 1010; i++)
+                curve.points[i].ios = 0;
+        Analysis *a = curve_judge(&curve, 0);
+        ck_assert_uint_eq(a->n_regimes, 1);
+        ck_assert_double_eq_tol(a->regimes[0].mean_y, log(10000) - 3 * 0.005 / 360, 1e-7);
+        analysis_free(a);
+}
+END_TEST
+
+/* One sample in 17 is more than a twentieth, one in 23 is less. */
+START_TEST(regimes_tell_their_outer_twentieths) {
+        static const struct { size_t every; double ios, p05, p95; } cases[] = {
+                { 17, 9000, 9000, 10000 }, { 23, 9000, 10000, 10000 },
+                { 17, 11000, 10000, 11000 }, { 23, 11000, 10000, 10000 },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_(curve_done) Curve curve = curve_make(10000, NULL, 0, NULL, HOUR, 1, 1);
+                for (size_t k = 0; k < curve.n; k += cases[i].every)
+                        curve.points[k].ios = cases[i].ios;
+                Analysis *a = curve_judge(&curve, 0);
+                ck_assert_uint_eq(a->n_regimes, 1);
+                ck_assert_double_eq_tol(a->regimes[0].iops_p05, cases[i].p05, 1e-6);
+                ck_assert_double_eq_tol(a->regimes[0].iops_p95, cases[i].p95, 1e-6);
                 analysis_free(a);
         }
 }
@@ -80,6 +111,8 @@ START_TEST(height_of_a_fall_has_lasted) {
                 Analysis *a = judge(steps, 2, 2 * HOUR, 1);
                 ck_assert_double_eq_tol(a->collapse_at_s, 600 + cases[i].shelf_s, 1e-6);
                 ck_assert_double_eq_tol(a->collapse_from_iops, cases[i].from_iops, 1);
+                if (cases[i].shelf_s >= 300) /* from one block to the next, which is not at once */
+                        ck_assert_double_eq_tol(a->collapse_fall_s, 10, 1e-6);
                 analysis_free(a);
         }
 }
@@ -158,6 +191,7 @@ START_TEST(fall_across_a_cut_is_told_without_its_time) {
         Analysis *a = judge_with_cut(steps, 1, 999);
         ck_assert_int_eq(a->collapse, COLLAPSE_CLIFF);
         ck_assert_double_eq_tol(a->collapse_ratio, 0.3, 1e-3);
+        ck_assert(a->collapse_across_cut);
         ck_assert(isnan(a->collapse_at_s) && isnan(a->collapse_from_s) && isnan(a->collapse_from_iops));
         ck_assert(isnan(a->collapse_fall_s) && isnan(a->collapse_trough_iops) && isnan(a->collapse_recovered_ratio));
         analysis_free(a);
@@ -165,11 +199,15 @@ START_TEST(fall_across_a_cut_is_told_without_its_time) {
 END_TEST
 
 START_TEST(fall_elsewhere_is_told_beside_a_cut) {
-        const CurveStep steps[] = { { 1000, 3000, 0 }, { 3000, 2000, 0 } };
-        Analysis *a = judge_with_cut(steps, 2, 999);
-        ck_assert_int_eq(a->collapse, COLLAPSE_CLIFF);
-        ck_assert_double_eq_tol(a->collapse_at_s, 3000, 11); /* though it is the smaller one */
-        analysis_free(a);
+        static const struct { double shelf_iops; bool across_cut; } cases[] = { { 3000, true }, { 6000, false } };
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                const CurveStep steps[] = { { 1000, cases[i].shelf_iops, 0 }, { 3000, 2100, 0 } };
+                Analysis *a = judge_with_cut(steps, 2, 999);
+                ck_assert_int_eq(a->collapse, COLLAPSE_CLIFF);
+                ck_assert_double_eq_tol(a->collapse_at_s, 3000, 11);
+                ck_assert_int_eq(a->collapse_across_cut, cases[i].across_cut);
+                analysis_free(a);
+        }
 }
 END_TEST
 
@@ -231,6 +269,8 @@ static Suite *make_suite(void) {
         tcase_add_test(t, regimes_differ_by_a_tenth);
         tcase_add_test(t, regimes_have_their_shortest_length);
         tcase_add_test(t, outliers_are_no_regimes);
+        tcase_add_test(t, outliers_are_clipped_to_three_sigma);
+        tcase_add_test(t, regimes_tell_their_outer_twentieths);
         tcase_add_test(t, height_of_a_fall_has_lasted);
         tcase_add_test(t, height_of_a_fall_is_level);
         tcase_add_test(t, fall_goes_from_nine_tenths_to_one);

@@ -124,11 +124,37 @@ START_TEST(it_moves_by_a_tenth) {
 }
 END_TEST
 
+/* By 0.036 (ln) in the last third: that third would change by a tenth in ten hours, but its last half does not. */
+START_TEST(it_is_the_last_half_that_counts) {
+        static const Case c = { { { 24000, 9646.4, 12000 } }, 10 * HOUR, "steady" };
+        assert_states(&c, 1, SMALL);
+}
+END_TEST
+
+/* Twenty blocks are enough for a line. */
+START_TEST(short_state_can_move) {
+        static const Case c = { { { 600, 5000, 0 }, { 800, 4852, 200 } }, 1000, "drifting" };
+        assert_states(&c, 1, SMALL);
+}
+END_TEST
+
+START_TEST(dead_drive_is_not_steady) {
+        static const Case c = { { { HOUR, 0.0001, 0 } }, 3 * HOUR, "not-enough-volume" };
+        assert_states(&c, 1, 0);
+}
+END_TEST
+
 START_TEST(level_of_what_moves_is_that_of_its_last_quarter) {
         const Case c = { { { 0, 10000 * exp(-0.13), 10 * HOUR } }, .length_s = 10 * HOUR };
         Analysis *a = judge(&c, &quiet, 1, SMALL);
         ck_assert_uint_eq(a->n_regimes, 1);
         ck_assert_double_eq_tol(a->steady_iops, 10000 * exp(-0.13 * 7 / 8), 10);
+        analysis_free(a);
+
+        const Case rise = { { { 0, 10000 * exp(0.13), 10 * HOUR } }, .length_s = 10 * HOUR };
+        a = judge(&rise, &quiet, 1, SMALL);
+        ck_assert_double_eq_tol(a->steady_iops, 10000 * exp(0.13 * 7 / 8), 10);
+        ck_assert_double_eq(a->burst_iops, a->steady_iops); /* what it does now it can do */
         analysis_free(a);
 }
 END_TEST
@@ -180,6 +206,34 @@ START_TEST(stairs_must_be_outlasted) {
                 { { { 1000, 8000, 0 }, { 2000, 9500, 0 }, { 3000, 5000, 0 } }, 4000, "steady" },
         };
         assert_states(cases, ELEMENTSOF(cases), SMALL);
+}
+END_TEST
+
+START_TEST(stairs_lead_over_no_cut) {
+        static const CurveStep steps[] = { { 1000, 8000, 0 }, { 2000, 6400, 0 }, { 3000, 5000, 0 } };
+        for (int cut = 0; cut <= 1; cut++) {
+                _cleanup_(curve_done) Curve curve = curve_make(10000, steps, 3, &quiet, 4000, 1, 1);
+                curve.points[1999].cut = cut;
+                Analysis *a = curve_judge(&curve, SMALL);
+                ck_assert_int_eq(a->steady, cut ? STEADY_STEADY : STEADY_DRIFTING);
+                analysis_free(a);
+        }
+}
+END_TEST
+
+/* Blocks go up and down by 0.3; four that end at a half are still within three sigma of that. */
+START_TEST(end_within_the_noise_is_steady) {
+        static const struct { double iops; SteadyState state; } cases[] = {
+                { 5000, STEADY_STEADY }, { 1000, STEADY_DRIFTING },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_(curve_done) Curve curve = curve_make(10000, NULL, 0, &quiet, HOUR, 1, 1);
+                for (size_t k = 0; k < curve.n; k++)
+                        curve.points[k].ios = k + 40 >= curve.n ? cases[i].iops : k / 10 % 2 ? 13000 : 7000;
+                Analysis *a = curve_judge(&curve, SMALL);
+                ck_assert_int_eq(a->steady, cases[i].state);
+                analysis_free(a);
+        }
 }
 END_TEST
 
@@ -244,12 +298,17 @@ static Suite *make_suite(void) {
         tcase_add_test(t, state_must_have_lasted);
         tcase_add_test(t, passage_at_the_end_is_not_the_state);
         tcase_add_test(t, it_moves_by_a_tenth);
+        tcase_add_test(t, it_is_the_last_half_that_counts);
+        tcase_add_test(t, short_state_can_move);
+        tcase_add_test(t, dead_drive_is_not_steady);
         tcase_add_test(t, level_of_what_moves_is_that_of_its_last_quarter);
         tcase_add_test(t, decline_in_noise_is_not_steady);
         tcase_add_test(t, rest_in_noise_is_steady);
         tcase_add_test(t, stairs_must_be_outlasted);
+        tcase_add_test(t, stairs_lead_over_no_cut);
         tcase_add_test(t, fall_in_the_last_minute_is_not_steady);
         tcase_add_test(t, end_breaks_away_by_a_fifth);
+        tcase_add_test(t, end_within_the_noise_is_steady);
         tcase_add_test(t, drive_that_always_came_back_is_steady);
         suite_add_tcase(s, t);
         return s;
