@@ -189,11 +189,17 @@ START_TEST(only_interrupted_runs_are_taken_up) {
         for (RunState state = 0; state < N_RUN_STATES; state++)
                 set_state(store, add_run(store), state);
         interrupt_all(store);
+        uint32_t to_stop = add_run(store);
+        set_state(store, to_stop, RUN_INTERRUPTED);
+        ck_assert_int_eq(store_begin(store, NULL), 0);
+        ck_assert_int_eq(store_set_stop_asked(store, to_stop, 20, NULL), 0);
+        ck_assert_int_eq(store_commit(store, NULL), 0);
+
         ck_assert_int_eq(store_list_runs(store, &runs, &n, NULL), 0);
         ck_assert_int_eq(store_read_resumes(store, runs, n, NULL), 0);
         for (size_t i = 0; i < n; i++) {
                 RunState was = (RunState) (runs[i].id - 1);
-                ck_assert_int_eq(runs[i].resume != NULL, was <= RUN_INTERRUPTED);
+                ck_assert_int_eq(runs[i].resume != NULL, was <= RUN_INTERRUPTED && runs[i].id != to_stop);
         }
         store_runs_free(runs, n);
 }
