@@ -19,18 +19,32 @@ typedef struct KernelScan {
         Reasons *reasons;
 } KernelScan;
 
-/* "dm-3", with what the device mapper calls it. */
-static int visit_holder(int dir_fd, const char *name, void *userdata) {
-        const KernelScan *scan = userdata;
-        _cleanup_free_ char *path = NULL, *dm_name = NULL;
+/* An attribute of a device mapper's device; NULL where there is none. */
+static int read_dm(int dir_fd, const char *holder, const char *attribute, char **ret) {
+        _cleanup_free_ char *path = NULL;
 
-        if (asprintf(&path, "%s/dm/name", name) < 0) {
+        if (asprintf(&path, "%s/dm/%s", holder, attribute) < 0) {
                 path = NULL;
                 return -ENOMEM;
         }
-        int r = sysfs_read_text(dir_fd, path, &dm_name);
-        if (r == -ENOMEM)
+        int r = sysfs_read_text(dir_fd, path, ret);
+        return r == -ENOMEM ? r : 0;
+}
+
+/* "dm-3", with what the device mapper calls it. */
+static int visit_holder(int dir_fd, const char *name, void *userdata) {
+        const KernelScan *scan = userdata;
+        _cleanup_free_ char *dm_name = NULL, *dm_uuid = NULL;
+
+        int r = read_dm(dir_fd, name, "name", &dm_name);
+        if (r >= 0)
+                r = read_dm(dir_fd, name, "uuid", &dm_uuid);
+        if (r < 0)
                 return r;
+        if (dm_uuid && strncmp(dm_uuid, "mpath-", strlen("mpath-")) == 0)
+                return reasons_add(scan->reasons, REASON_HOLDER,
+                                   "%sa path of the multipath device %s (%s); take that apart first with "
+                                   "multipath -f %s", scan->device->subject, name, dm_name ?: "?", dm_name ?: name);
         return reasons_add(scan->reasons, REASON_HOLDER, "%sheld by %s%s%s%s; take that apart first",
                            scan->device->subject, name, dm_name ? " (" : "", dm_name ?: "", dm_name ? ")" : "");
 }
@@ -113,13 +127,16 @@ static int visit_btrfs(int dir_fd, const char *name, void *userdata) {
         return 0;
 }
 
-/* Attributes that name the block device which an NVMe or SCSI target exports. */
-static const char *const export_patterns[] = {
-        "/sys/kernel/config/nvmet/subsystems/*/namespaces/*/device_path",
-        "/sys/kernel/config/target/core/*/*/udev_path",
+/* Attributes that name the block device which a target exports. */
+static const struct {
+        const char *pattern;
+        const char *by;
+} exports[] = {
+        { "/sys/kernel/config/nvmet/subsystems/*/namespaces/*/device_path", "the NVMe target (nvmetcli shows it)" },
+        { "/sys/kernel/config/target/core/*/*/udev_path", "the SCSI target LIO (targetcli shows it)" },
 };
 
-static int scan_export(const KernelScan *scan, const char *attribute) {
+static int scan_export(const KernelScan *scan, const char *attribute, const char *by) {
         _cleanup_free_ char *path = NULL;
         int r = sysfs_read_text(AT_FDCWD, attribute, &path);
 
@@ -128,18 +145,19 @@ static int scan_export(const KernelScan *scan, const char *attribute) {
         const RelatedDevice *device = related_find_path(scan->related, path);
         if (!device)
                 return 0;
-        return reasons_add(scan->reasons, REASON_HOLDER, "%sexported to other machines by %s; take that down first",
-                           device->subject, attribute);
+        return reasons_add(scan->reasons, REASON_HOLDER,
+                           "%sexported to other machines by %s as %s; take that down first", device->subject, by,
+                           attribute);
 }
 
 static int scan_exports(const KernelScan *scan) {
-        for (size_t i = 0; i < ELEMENTSOF(export_patterns); i++) {
+        for (size_t i = 0; i < ELEMENTSOF(exports); i++) {
                 _cleanup_(globfree) glob_t found = {};
-                int r = glob(export_patterns[i], GLOB_NOSORT, NULL, &found);
+                int r = glob(exports[i].pattern, GLOB_NOSORT, NULL, &found);
                 if (r == GLOB_NOSPACE)
                         return -ENOMEM;
                 for (size_t j = 0; r == 0 && j < found.gl_pathc; j++) {
-                        int q = scan_export(scan, found.gl_pathv[j]);
+                        int q = scan_export(scan, found.gl_pathv[j], exports[i].by);
                         if (q < 0)
                                 return q;
                 }
