@@ -6,9 +6,9 @@ PRAGMA user_version = 4;
 
 -- runs.device_path, device_name, disk_name, diskseq and boot_id are from now on those under which the device was found
 -- last.
-ALTER TABLE runs ADD COLUMN drained INTEGER NOT NULL DEFAULT 0 CHECK (drained IN (0, 1)); -- interrupted, and the samples
-                                              -- tell of all I/O that was submitted
-ALTER TABLE runs ADD COLUMN paused INTEGER NOT NULL DEFAULT 0 CHECK (paused IN (0, 1)); -- was so when interrupted
+-- Of an interrupted run, whether the samples tell of all I/O that was submitted, and whether it was paused.
+ALTER TABLE runs ADD COLUMN drained INTEGER NOT NULL DEFAULT 0 CHECK (drained IN (0, 1));
+ALTER TABLE runs ADD COLUMN paused INTEGER NOT NULL DEFAULT 0 CHECK (paused IN (0, 1));
 
 -- As of the phase's newest sample; zeros before the first one, and for imported runs. Indices count the phase's I/Os.
 ALTER TABLE phases ADD COLUMN first_index INTEGER NOT NULL DEFAULT 0;  -- where it began, or went on after the last gap

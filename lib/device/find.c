@@ -165,7 +165,8 @@ static int fail_changed(const DeviceInfo *expected, const DeviceInfo *found, Err
 
         if (!wanted || !is)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
-        return error_set(error, ERROR_REFUSED, ESTALE, "%s has changed: expected %s; found %s", found->path, wanted, is);
+        return error_set(error, ERROR_REFUSED, ESTALE, "%s has changed: expected %s; found %s", found->path, wanted,
+                         is);
 }
 
 static int fail_ambiguous(const DeviceInfo *expected, const DeviceInfo *one, const DeviceInfo *other, Error *error) {

@@ -68,7 +68,8 @@ static int read_row(Store *store, Columns *c, StoreResume *resume, Error *error)
 static int read_run(Store *store, uint32_t run, StoreResume *resume, Error *error) {
         _cleanup_statement_ sqlite3_stmt *stmt = NULL;
         int r = statement_prepare(store,
-                "SELECT (SELECT count(*) FROM phases WHERE run = r.run), r.job_text, coalesce(s.at_ns, r.created_at_ns),"
+                "SELECT (SELECT count(*) FROM phases WHERE run = r.run), r.job_text,"
+                " coalesce(s.at_ns, r.created_at_ns),"
                 " r.device_path, r.device_name, r.disk_name, r.partition, r.namespace_id, r.n_namespaces, r.diskseq,"
                 " r.model, r.serial, r.wwn, r.size_bytes, r.logical_block_bytes, r.physical_block_bytes,"
                 " r.boot_id, r.run_tag, r.seed, r.drained, r.paused, coalesce(s.seq + 1, 0), s.elapsed_ns"

@@ -361,7 +361,9 @@ END_TEST
 static void stop_service(void) {
         manager_stop(manager, on_stopped, NULL);
         ck_assert_int_eq(fake_worker.last_sent, MESSAGE_STOP);
-        ck_assert_int_eq(fake_say(&(Message){ .type = MESSAGE_FINISHED, .finished = { .outcome = OUTCOME_STOPPED } }), 0);
+        ck_assert_int_eq(fake_say(&(Message){
+                .type = MESSAGE_FINISHED, .finished = { .outcome = OUTCOME_STOPPED },
+        }), 0);
         fake_end(&(WorkerEnd){ .exited = true });
         ck_assert_uint_eq(n_stopped, 1);
         ck_assert_int_eq(fake_database.state, RUN_INTERRUPTED);

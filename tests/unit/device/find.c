@@ -22,8 +22,8 @@ static const DeviceInfo loop = {
 /* A bridge as it is sold: all of them tell the same. */
 static const DeviceInfo bridge = {
         .path = (char *) "/dev/sdb", .name = (char *) "sdb", .disk_name = (char *) "sdb",
-        .model = (char *) "USB3.0 Bridge", .serial = (char *) "0123456789ABCDEF", .wwn = (char *) "eui.0000000000000000",
-        .diskseq = 10, .size_bytes = 480103981056, .logical_block_bytes = 512,
+        .model = (char *) "USB3.0 Bridge", .serial = (char *) "0123456789ABCDEF",
+        .wwn = (char *) "eui.0000000000000000", .diskseq = 10, .size_bytes = 480103981056, .logical_block_bytes = 512,
 };
 
 START_TEST(defaults_are_nobodys_own) {
@@ -143,8 +143,8 @@ END_TEST
 
 /* --- choosing --- */
 
-static int choose(const DeviceInfo *expected, bool same_boot, DeviceInfo *const *candidates, size_t n, size_t *ret_index,
-                  Error *error) {
+static int choose(const DeviceInfo *expected, bool same_boot, DeviceInfo *const *candidates, size_t n,
+                  size_t *ret_index, Error *error) {
         Likeness likeness;
 
         *ret_index = SIZE_MAX;

@@ -211,9 +211,9 @@ START_TEST(run_of_an_older_version_is_not_taken_up) {
                 sql_run(test_path, schema_migrations[version]);
         sql_run(test_path,
                 "INSERT INTO runs (run, name, job_text, state, device_path, device_name, disk_name, partition,"
-                " namespace_id, n_namespaces, diskseq, size_bytes, logical_block_bytes, physical_block_bytes, rotational,"
-                " read_ahead_kib, nr_requests, host, boot_id, run_tag, seed, imported, errors_known, sample_interval_ns,"
-                " created_at_ns) VALUES (1, 'j', '[p]', 'interrupted', '/dev/sda', 'sda', 'sda', 0, 0, 0, 1, 4096, 512,"
+                " namespace_id, n_namespaces, diskseq, size_bytes, logical_block_bytes, physical_block_bytes,"
+                " rotational, read_ahead_kib, nr_requests, host, boot_id, run_tag, seed, imported, errors_known,"
+                " sample_interval_ns, created_at_ns) VALUES (1, 'j', '[p]', 'interrupted', '/dev/sda', 'sda', 'sda', 0, 0, 0, 1, 4096, 512,"
                 " 512, 0, 1, 1, 'h', 'b', '0000000000000001', '0000000000000002', 0, 1, 1000000000, 5);"
                 "INSERT INTO phases (run, phase, name, action, rw, read_percent, read_block_bytes, write_block_bytes,"
                 " trim_block_bytes, iodepth, numjobs, region_offset_bytes, region_bytes, state, write_ios)"

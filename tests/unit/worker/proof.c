@@ -260,7 +260,8 @@ START_TEST(a_drive_that_cannot_be_read_is_waited_for) {
 END_TEST
 
 static void add_signature(uint64_t offset) {
-        ck_assert_int_eq(reasons_add(&claim.signatures, REASON_SIGNATURE, "holds a file system (ext4) at byte 1080"), 0);
+        ck_assert_int_eq(reasons_add(&claim.signatures, REASON_SIGNATURE, "holds a file system (ext4) at byte 1080"),
+                         0);
         claim.signatures.items[0].offset = offset;
 }
 
