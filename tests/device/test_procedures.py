@@ -157,3 +157,33 @@ def test_write_saturation_ends_at_four_times_the_capacity(service, loop):
     shown = run(service, shortened(service, "snia-wsat"), loop(SIZE), "snia-wsat")
     assert shown["phases"][0]["bytes"] == 4 * SIZE
     assert "not purged" in service.cli("show", "last").out
+
+
+def test_rounds_of_snias_iops_test_are_judged_by_their_tracked_point(service, loop):
+    text = shortened(service, "snia-iops", step_time="20ms")
+    text = text[: text.index("[4: 100/0]")].replace("runtime=1m", "runtime=100ms")
+    shown = run(service, text, loop(SIZE), "snia-iops")
+    assert shown["phases"][0]["bytes"] == 2 * SIZE and "not purged" in shown["description"]
+    assert len(shown["phases"]) == 1 + 3 * 56
+    cells = service.cli.json("matrix", "last")["cells"]
+    assert len(cells) == 3 * 55 and all(cell["iops"] > 0 for cell in cells)
+    tracked = [phase for phase in shown["phases"] if phase["name"].endswith("tracked")]
+    assert [(phase["rw"], phase["bs"], phase["state"]) for phase in tracked] == [("randwrite", 4 * KIB, "done")] * 3
+    assert service.cli.json("analyze", "last")["snia"]["iops_test"] is not None
+
+
+def test_endurance_mix_has_jedecs_sizes_and_share_of_writes(service, loop):
+    text = shortened(service, "jesd219", runtime="2s")
+    shown = run(service, text, loop(SIZE), "jesd219")
+    fill, endurance = shown["phases"]
+    assert fill["bytes"] == SIZE
+    assert endurance["write_ios"] / endurance["ios"] == pytest.approx(0.6, abs=0.02)
+    # 4 % of 512 bytes, 1 % of each 512 bytes more up to 3584, 67 % of 4k, 10 % of 8k, 7 % of 16k, 3 % of 32k and of 64k
+    mean = 0.04 * 512 + sum(range(1024, 4096, 512)) / 100 + KIB * (0.67 * 4 + 0.1 * 8 + 0.07 * 16 + 0.03 * (32 + 64))
+    assert endurance["bytes"] / endurance["ios"] == pytest.approx(mean, rel=0.05)
+
+
+def test_a_drive_of_larger_sectors_is_refused_for_the_endurance_mix(service, loop):
+    device = loop(SIZE, sector=4096)
+    result = service.cli("start", "jesd219", "--device", device.path, "--confirm", device.confirm, check=2)
+    assert "bssplit" in result.err and "logical blocks of 4096 bytes" in result.err

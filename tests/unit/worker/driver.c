@@ -535,8 +535,14 @@ static void be_paused_and_ended(unsigned index) {
         tell(MESSAGE_RESUME);
 }
 
+static void not_while_paused(void) {
+        ck_assert_int_ne(engine.state, ENGINE_PAUSED);
+        engine_becomes(ENGINE_IDLE);
+}
+
 START_TEST(test_a_paused_phase_ends_when_it_is_resumed) {
         engine.on_start = be_paused_and_ended;
+        engine.on_stop = not_while_paused;
         ck_assert_int_eq(run(1), OUTCOME_DONE);
         ck_assert_str_eq(heard, "phase0:started paused resumed phase0:done ");
 }
