@@ -139,6 +139,8 @@ START_TEST(waves_show_in_noise) {
                 { { .sigma = 0.2, .phi = 0.8, .amplitude = 0.6, .period_s = 300 }, 300 },
                 { { .sigma = 0.2, .phi = 0.8, .amplitude = 0.6, .period_s = 1800 }, 1800 },
                 { { .sigma = 0.2, .phi = 0.8, .amplitude = 0.35, .period_s = 1800 }, 1800 },
+                { { .sigma = 0.6, .phi = 0.9, .amplitude = 0.5, .period_s = 3600 }, 3600 }, /* needs all smoothing */
+                { { .sigma = 0.3, .phi = 0.8, .amplitude = 0.4, .period_s = 300 }, 300 },   /* needs a little */
         };
         for (size_t i = 0; i < ELEMENTSOF(cases); i++)
                 for (uint64_t seed = 1; seed <= 10; seed++) {
