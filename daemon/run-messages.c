@@ -174,7 +174,8 @@ static bool sample_follows(const Run *run, const Sample *sample) {
         for (unsigned d = 0; d < N_DIRECTIONS; d++)
                 if (!fits_database(sample->ios[d]) || !fits_database(sample->bytes[d]))
                         return false;
-        return position_is_sound(&sample->position) && fits_database(sample->errors) && fits_database(elapsed_ns) && fits_database(sample->oldest_ns);
+        return position_is_sound(&sample->position) && fits_database(sample->errors) && fits_database(elapsed_ns) &&
+               fits_database(sample->oldest_ns);
 }
 
 static double sample_iops(const Sample *sample) {

@@ -21,8 +21,8 @@ typedef enum RunChange {
 } RunChange;
 
 /*
- * Told by every run; `changed` and `event` when it is to be announced, `ended` when the worker has gone or the state has
- * become final, `wanted` when an interrupted one is to be taken up now. Never NULL.
+ * Told by every run; `changed` and `event` when it is to be announced, `ended` when the worker has gone or the state
+ * has become final, `wanted` when an interrupted one is to be taken up now. Never NULL.
  */
 typedef struct RunObserver {
         void (*changed)(Run *run, RunChange change, void *userdata);
@@ -62,7 +62,7 @@ const char *run_serial(const Run *run);
 uint64_t run_size_bytes(const Run *run);
 const char *run_phase_name(const Run *run);
 uint32_t run_phase_index(const Run *run);
-uint32_t run_n_phases(const Run *run); /* cells of a matrix counted; 0: not known, as of a run that is over long since */
+uint32_t run_n_phases(const Run *run); /* cells of a matrix counted; 0: not known, as of a run that is long over */
 uint64_t run_planned_ns(const Run *run); /* 0: not known */
 RunProgress run_progress(const Run *run);
 const char *const *run_notices(const Run *run); /* NULL-terminated */

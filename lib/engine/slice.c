@@ -47,7 +47,7 @@
 #define SLOW_NS_PER_IO (WAIT_WINDOW_NS + 1)
 
 /*
- * Bounds what a sudden fall of the rate costs. Not shorter than the scheduler's tick: a timer that is the next to expire
+ * Bounds what a sudden fall of the rate costs. Not shorter than the scheduler's tick: a timer that expires next
  * has to be programmed, in a virtual machine by leaving it, at each wait (a fifth of the system time, measured).
  */
 #define WAIT_SEVERAL_TIMEOUT_NS (5 * NSEC_PER_MSEC)

@@ -218,7 +218,7 @@ typedef struct StoreResume {
 StoreResume *store_resume_free(StoreResume *resume);
 DEFINE_CLEANUP(StoreResume *, store_resume_free)
 
-/* 1; 0 if it cannot be taken up, since a version that did not note where it stood has recorded it; *ret is left then. */
+/* 1; 0, and *ret is left, if it cannot be taken up: a version that did not note where it stood has recorded it. */
 int store_get_resume(Store *store, uint32_t run, StoreResume **ret, Error *error);
 
 /* That of each interrupted run among these, where it can be had. */
