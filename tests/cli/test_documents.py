@@ -6,7 +6,7 @@ import re
 import harness
 import pytest
 
-VERBS = ("list", "show", "watch", "samples", "plot", "analyze", "compare", "verdict", "import")
+VERBS = ("list", "show", "watch", "samples", "plot", "matrix", "presets", "analyze", "compare", "verdict", "import")
 AS_LIST = ("show", "watch")  # which say so, and tell the rest
 
 
@@ -54,7 +54,8 @@ def printed(database, script):
     for verb in ("show", "watch", "samples", "plot", "analyze", "verdict"):
         out[verb] = [harness.json.loads(cli(verb, run, "--json", check=False).out) for run in (1, 2, 3)]
     out["verdict"].append(harness.json.loads(cli("verdict", 1, 2, "--json", check=False).out))
-    return out
+    database.write(script().job("[m]", "action=matrix", "step_time=1", "bs=4k,8k").run())
+    return out | {"matrix": [cli.json("matrix", "last")], "presets": [cli.json("presets", "matrix")]}
 
 
 def test_each_key_is_in_the_man_page(printed):
@@ -69,7 +70,7 @@ def test_each_key_is_in_the_man_page(printed):
 def test_each_document_has_what_is_promised(printed):
     """The other way round, for the names with a unit: what the man page tells is printed."""
     named = documents()
-    for verb in ("samples", "compare", "analyze", "verdict"):
+    for verb in ("samples", "matrix", "compare", "analyze", "verdict"):
         there = {key for document in printed[verb] for key in keys(document)}
         wanted = {word for word in named[verb] if "_" in word}
         assert wanted <= there, (verb, wanted - there)
