@@ -89,6 +89,30 @@ def test_compressors_would_find_something_if_it_were_there():
         assert size(data) < len(data) * 0.9
 
 
+@pytest.mark.parametrize("percent", [25, 50, 75])
+def test_kernel_saves_what_is_asked_for(service, zram, percent):
+    device = zram(SIZE)
+    service.run_job(JOB.format(rw="randwrite", bs="4k") + f"buffer_compress_percentage={percent}\n", device)
+    stat = device.mm_stat()
+    saved = 100 * (1 - stat["compr_data_size"] / stat["orig_data_size"])
+    assert stat["orig_data_size"] == SIZE
+    assert saved == pytest.approx(percent, abs=3)
+
+
+def test_kernel_sees_zeros(service, zram):
+    device = zram(SIZE)
+    service.run_job(JOB.format(rw="randwrite", bs="4k") + "zero_buffers\n", device)
+    assert device.mm_stat()["same_pages"] == SIZE // (4 * KIB)
+
+
+def test_pieces_repeat_as_often_as_asked_for(service, loop):
+    device = loop(SIZE)
+    service.run_job(JOB.format(rw="randwrite", bs="16k") + "dedupe_percentage=40\n", device)
+    data = device.file.read_bytes()
+    pieces = [data[i : i + 16 * KIB] for i in range(0, len(data), 16 * KIB)]
+    assert 1 - (len(set(pieces)) - 1) / len(pieces) == pytest.approx(0.4, abs=0.06)
+
+
 def test_kernel_compresses_nothing(service, zram):
     device = zram(SIZE)
     service.run_job(JOB.format(rw="randwrite", bs="4k"), device)

@@ -111,6 +111,51 @@ def test_mix_has_the_shares_asked_for(service, loop, percent):
     assert reads / (reads + writes) == pytest.approx(percent / 100, abs=0.01)
 
 
+@pytest.mark.parametrize(
+    "rate, iops", [("rate_iops=500", 500), ("rate_iops=250\nnumjobs=2", 500), ("rate=2m\nbs=16k", 128)]
+)
+def test_rates_are_kept_on_the_average(service, loop, rate, iops):
+    seconds = 4
+    job = f"[p]\nrw=randwrite\niodepth=4\ntime_based\nruntime={seconds}\n{rate}\n"
+    ios = service.run_job(job, loop(SIZE))["phases"][0]["ios"]
+    assert ios == pytest.approx(iops * seconds, rel=0.01)
+
+
+def test_the_slower_direction_holds_up_a_mix(service, loop):
+    job = "[p]\nrw=rw\nrwmixread=75\niodepth=4\nrate_iops=600,400\ntime_based\nruntime=3\n"
+    shown = service.run_job(job, loop(SIZE))
+    samples = service.samples(shown["run"])
+    reads = sum(sample["read_ios"] for sample in samples)
+    writes = sum(sample["write_ios"] for sample in samples)
+    assert reads == pytest.approx(1800, rel=0.01) and writes == pytest.approx(600, rel=0.01)
+
+
+def test_each_block_is_written_once_in_several_sizes(service, loop):
+    device = loop(SIZE)
+    before = device.stat()
+    job = "[p]\nrw=randwrite\nbssplit=4k/60:16k/30:64k/10\niodepth=16\nnorandommap=0\n"
+    phase = service.run_job(job, device)["phases"][0]
+    stat = sysfs_stat_since(device.path, before)
+    assert phase["bytes"] == SIZE == stat["write_bytes"]
+    assert phase["ios"] == stat["write_ios"] == pytest.approx(SIZE / (0.6 * 4 + 0.3 * 16 + 0.1 * 64) / KIB, rel=0.02)
+    assert all(blocks_written(device))
+
+
+def test_streams_write_their_own_regions(service, loop):
+    device = loop(SIZE)
+    service.run_job("[p]\nrw=write\nbs=64k\nnumjobs=3\nsize=2m\noffset_increment=8m\n", device)
+    written = blocks_written(device)
+    for first in range(0, SIZE // BLOCK, 8 * MIB // BLOCK):
+        has_stream = first < 24 * MIB // BLOCK
+        assert all(block == has_stream for block in written[first : first + 2 * MIB // BLOCK])
+        assert not any(written[first + 2 * MIB // BLOCK : first + 8 * MIB // BLOCK])
+
+
+def test_a_number_of_ios_ends_the_phase(service, loop):
+    shown = service.run_job("[p]\nrw=randwrite\nnumber_ios=777\nnumjobs=2\niodepth=8\n", loop(SIZE))
+    assert shown["phases"][0]["ios"] == 2 * 777
+
+
 def test_reads_and_writes_may_differ_in_size(service, loop):
     shown = service.run_job("[p]\nrw=randrw\nbs=4k,16k\niodepth=8\nio_size=64m\n", loop(SIZE))
     samples = service.samples(shown["run"])

@@ -598,6 +598,33 @@ START_TEST(test_expectations_are_told_to_people) {
 }
 END_TEST
 
+START_TEST(test_distributions_are_read) {
+        _cleanup_job_ Job *job = parse_good("[a]\nrandom_distribution=zipf\n[b]\nrandom_distribution=zipf:0.8\n"
+                                            "[c]\nrandom_distribution=zoned:60/10:40,100/50\n"
+                                            "[d]\nrandom_distribution=zipf\nrandom_distribution=random\n");
+        static const char *const wrong[] = { "zipf:1", "zipf:1.0", "zipf:0", "zipf:-1", "zipf:x", "zipf:", "zipf:11",
+                                             "zipf:1.2:0.5", "zoned", "zoned:", "zoned:50/50:40/50", "pareto:0.9",
+                                             "normal:5", "zoned_abs:100/1g", "xyz", "" };
+
+        ck_assert_int_eq(job->phases[0].distribution, DISTRIBUTION_ZIPF);
+        ck_assert_double_eq_tol(job->phases[0].zipf_theta, 1.1, 1e-9);
+        ck_assert_double_eq_tol(job->phases[1].zipf_theta, 0.8, 1e-9);
+        ck_assert_int_eq(job->phases[2].distribution, DISTRIBUTION_ZONED);
+        ck_assert_uint_eq(job->phases[2].zones[DIRECTION_READ].n, 2);
+        ck_assert_uint_eq(job->phases[2].zones[DIRECTION_WRITE].n, 1);
+        ck_assert_uint_eq(job->phases[2].zones[DIRECTION_WRITE].size[0], 50);
+        ck_assert_int_eq(job->phases[3].distribution, DISTRIBUTION_RANDOM);
+        for (size_t i = 0; i < ELEMENTSOF(wrong); i++) {
+                _cleanup_error_ Error error = ERROR_INIT;
+                Job *none = NULL;
+                char text[128];
+
+                snprintf(text, sizeof(text), "[a]\nrandom_distribution=%s\n", wrong[i]);
+                ck_assert_msg(job_parse(&none, "t.fio", text, strlen(text), &error) < 0, "%s", wrong[i]);
+        }
+}
+END_TEST
+
 START_TEST(test_contents_are_read) {
         _cleanup_job_ Job *job = parse_good("[global]\nrw=write\n[a]\nbuffer_compress_percentage=40\n"
                                             "dedupe_percentage=30\n[b]\nbuffer_compress_percentage=100\n"
@@ -659,6 +686,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_on_which_errors_a_phase_ends);
         tcase_add_test(tc, test_stop_criteria_are_read);
         tcase_add_test(tc, test_expectations_are_told_to_people);
+        tcase_add_test(tc, test_distributions_are_read);
         tcase_add_test(tc, test_contents_are_read);
         tcase_add_test(tc, test_loads_that_do_not_go_together_are_refused);
         suite_add_tcase(suite, tc);
