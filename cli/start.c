@@ -225,8 +225,8 @@ const Verb verb_start = {
         .name = "start",
         .summary = "run a job on a device, overwriting it",
         .words = "JOB --device DEV... [--confirm SERIAL...] [--erase-existing] [--label TEXT] [--wait]",
-        .description = "Starts a run of the job file or preset JOB (- is standard input) on each device, on all or on none. "
-                       "EVERYTHING ON THE DEVICES IS OVERWRITTEN. Each must be confirmed by its serial number (a "
+        .description = "Starts a run of the job file or preset JOB (- is standard input) on each device, on all or on "
+                       "none. EVERYTHING ON THE DEVICES IS OVERWRITTEN. Each must be confirmed by its serial number (a "
                        "partition: SERIAL-partN; one of several namespaces: SERIAL-nN; no serial: the kernel's name, "
                        "as in loop3), which 'plateau devices --json' tells as \"confirm\". A terminal is asked for "
                        "it; a script passes it. With --wait, the exit status is 1 if a run fails or is stopped, and "

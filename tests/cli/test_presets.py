@@ -56,7 +56,8 @@ def test_time_and_volume_are_told_for_a_size(cli, name, seconds, written):
 
 @pytest.mark.parametrize("verb", [("presets",), ("check-job",), ("start", "--device", "/dev/null", "--")])
 def test_an_unknown_preset_is_told_the_nearest(cli, verb):
-    assert "did you mean" in cli(*verb, "overnigt", check=2).err and "'overnight'" in cli(*verb, "overnigt", check=2).err
+    error = cli(*verb, "overnigt", check=2).err
+    assert "did you mean" in error and "'overnight'" in error
     assert "'plateau presets' lists them" in cli(*verb, "quite-another", check=2).err
 
 

@@ -8,8 +8,8 @@ import subprocess
 import harness
 import pytest
 
-VERBS = ("devices check-job presets start list show watch pause resume stop samples plot analyze matrix compare verdict "
-         "import export help").split()
+VERBS = ("devices check-job presets start list show watch pause resume stop samples plot analyze matrix compare "
+         "verdict import export help").split()
 DATABASE = set("list show watch samples plot analyze matrix compare verdict import export".split())
 BUS = set("start pause resume stop".split())
 

@@ -69,11 +69,8 @@ def test_overnight_gives_the_table_as_published(service, loop):
 def test_hba_shows_iops_bandwidth_and_cpu_of_each_pattern(service, loop):
     job = shortened(service, "hba", step_time="200ms")
     shown = run(service, job, loop(SIZE), "hba")
-    expected = [
-        (name, rw, bs)
-        for name, rw in [("Seq.Read", "read"), ("Rdm.Read", "randread"), ("Seq.Write", "write"), ("Rdm.Write", "randwrite")]
-        for bs in (512, 4 * KIB, 128 * KIB)
-    ]
+    patterns = {"Seq.Read": "read", "Rdm.Read": "randread", "Seq.Write": "write", "Rdm.Write": "randwrite"}
+    expected = [(name, rw, bs) for name, rw in patterns.items() for bs in (512, 4 * KIB, 128 * KIB)]
     assert [(phase["name"], phase["rw"], phase["bs"]) for phase in shown["phases"]] == expected
     text = service.cli("show", "last").out
     headings = next(line for line in text.splitlines() if line.startswith("PHASE"))
@@ -119,7 +116,7 @@ def test_a_matrix_goes_on_where_it_was_interrupted(own_service, loop):
 
 def test_idle_leaves_the_device_alone_and_records_it(service, loop):
     device = loop(SIZE)
-    job = "[global]\nsample_interval=100ms\n[w]\nrw=write\nbs=64k\n[rest]\naction=idle\nruntime=1\n[r]\nrw=read\nbs=64k\n"
+    job = "[global]\nsample_interval=100ms\nbs=64k\n[w]\nrw=write\n[rest]\naction=idle\nruntime=1\n[r]\nrw=read\n"
     shown = run(service, job, device, "idle")
     rest = shown["phases"][1]
     assert (rest["action"], rest["rw"], rest["ios"], rest["errors"]) == ("idle", None, 0, 0)
