@@ -8,6 +8,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+from types import SimpleNamespace
 
 import needs
 import pytest
@@ -310,6 +311,22 @@ def test_watch_stays_with_a_run_that_goes_on(own_service, loop):
     *_, last = states
     assert last == "done"
     watch.communicate()
+
+
+def test_run_on_a_partition_goes_on_there(own_service, loop):
+    needs.need_programs("sfdisk", "partx")
+    disk = loop(SIZE, partscan=True)
+    layout = "label: gpt\nsize=16M\nsize=16M\n"
+    subprocess.run(["sfdisk", "--quiet", "--no-reread", disk.path], input=layout, text=True, check=True)
+    subprocess.run(["partx", "--add", disk.path], check=False, capture_output=True)  # or the kernel has seen them
+    partition = SimpleNamespace(path=f"{disk.path}p2", confirm=f"{disk.name}p2")
+    wait_for(lambda: os.path.exists(partition.path), 5, partition.path)
+    (run,) = own_service.start_run(RANDOM, partition)
+    before = own_service.wait_samples(run, 2)
+    kill_service(own_service)
+    own_service.start()
+    check_goes_on(own_service, run, before)
+    assert own_service.row(run)["device"]["path"] == partition.path
 
 
 def test_run_is_taken_up_at_once_when_asked(own_service, loop):
