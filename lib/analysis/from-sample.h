@@ -80,7 +80,7 @@ void steady_watch_cut(SteadyWatch *watch);
  */
 int steady_watch_add(SteadyWatch *watch, const Sample *sample, SteadyDecision *ret);
 
-/* For how long a steady state has held since it was declared, as of elapsed_ns of the run's running time; 0: for none. */
+/* For how long a steady state has held since it was declared, as of elapsed_ns (of the run); 0: for none. */
 uint64_t steady_watch_held_ns(const SteadyWatch *watch, uint64_t elapsed_ns);
 
 void steady_watch_end(SteadyWatch *watch);
