@@ -92,6 +92,8 @@ static void stood_at(uint64_t first, uint64_t low, uint64_t settled_from, uint64
 }
 
 static int try(Likeness likeness) {
+        free(detail);
+        detail = NULL;
         return proof_try(&claim, &plan, &standing, likeness, &detail, &why, &error);
 }
 
