@@ -86,9 +86,13 @@ static int check_any(const Matrices *matrices, Error *error) {
 
         if (next_matrix(matrices, &i, &cells) > 0)
                 return 0;
-        return error_set(error, ERROR_USAGE, EINVAL, "%s of run %" PRIu32 " is a matrix: that takes a section with "
-                         "action=matrix in its job", matrices->phase < 0 ? "no phase" : "this phase is none that",
-                         matrices->run.id);
+        if (matrices->phase >= 0)
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "phase %" PRIi64 " of run %" PRIu32 " is no cell of a matrix; "
+                                 "'plateau show' tells which are",
+                                 matrices->phase, matrices->run.id);
+        return error_set(error, ERROR_USAGE, EINVAL, "run %" PRIu32 " has no matrix: that takes a section with "
+                         "action=matrix in its job", matrices->run.id);
 }
 
 static int load(Matrices *matrices, const Cli *cli, const Arguments *arguments, Error *error) {

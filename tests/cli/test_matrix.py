@@ -60,9 +60,9 @@ def test_outstanding_counts_streams(database, script):
 
 def test_a_run_without_a_matrix_says_so(database, script):
     cli = database.write(filled(script, "[w]", "rw=write", *MATRIX).job("[w]", "rw=write").run())
-    assert "no phase of run 2 is a matrix" in cli("matrix", "2", check=2).err
-    assert "this phase is none that of run 1" not in cli("matrix", "1").err
-    assert cli("matrix", "1", "--phase", "0", check=2).err
+    assert "run 2 has no matrix: that takes a section with action=matrix" in cli("matrix", "2", check=2).err
+    assert "phase 0 of run 1 is no cell of a matrix" in cli("matrix", "1", "--phase", "0", check=2).err
+    assert "no phase 'quite-another' in run 1" in cli("matrix", "1", "--phase", "quite-another", check=2).err
 
 
 def test_the_head_names_the_drive(database, script):
