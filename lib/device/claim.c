@@ -136,22 +136,32 @@ static int check_contents(Claim *claim, const ClaimRequest *request, Reasons *re
         return r < 0 ? error_set(error, ERROR_FAILED, -r, "out of memory") : 0;
 }
 
+/*
+ * Opens it, for writing only if nothing is found against that beforehand (else *ret_found): closing a device that was
+ * open for writing makes udev look at it anew and take into use what it finds, such as the half of somebody's RAID.
+ */
+static int claim_open(Claim *claim, const ClaimRequest *request, Reasons *ret_found, Reasons *reasons, Error *error) {
+        int r = check_contents(claim, request, ret_found, error);
+
+        if (r < 0)
+                return r;
+        reasons_clear(&claim->signatures); /* to be found again by who holds the device */
+        int mode = ret_found->n > 0 ? O_RDONLY : O_RDWR;
+        claim->fd = device_open(claim->info, mode | O_EXCL | O_DIRECT, OPEN_PATIENCE_NS, reasons, error);
+        return claim->fd < 0 && claim->fd != -EBADF ? claim->fd : 0;
+}
+
 static int claim_take(Claim *claim, const ClaimRequest *request, Error *error) {
-        _cleanup_reasons_ Reasons reasons = {};
+        _cleanup_reasons_ Reasons reasons = {}, found = {};
         _cleanup_close_ int disk_fd = -EBADF; /* closing it unlocks */
         int r = device_check_denied(claim->info, request->deny, &reasons);
 
         if (r < 0)
                 return error_set(error, ERROR_FAILED, -r, "out of memory");
         r = device_check_usage(claim->info, getpid(), &reasons, error);
-        if (r < 0)
-                return r;
-        if (reasons.n == 0) {
-                claim->fd = device_open(claim->info, O_RDWR | O_EXCL | O_DIRECT, OPEN_PATIENCE_NS, &reasons, error);
-                if (claim->fd < 0 && claim->fd != -EBADF)
-                        return claim->fd;
-        }
-        if (claim->fd >= 0)
+        if (r >= 0 && reasons.n == 0)
+                r = claim_open(claim, request, &found, &reasons, error);
+        if (r >= 0 && claim->fd >= 0)
                 r = lock_disk(claim, &disk_fd, &reasons, error);
         if (r >= 0 && reasons.n == 0)
                 r = device_check_usage(claim->info, getpid(), &reasons, error);
@@ -159,7 +169,9 @@ static int claim_take(Claim *claim, const ClaimRequest *request, Error *error) {
                 r = check_contents(claim, request, &reasons, error);
         if (r < 0)
                 return r;
-        return reasons.n > 0 ? refuse(claim->info, &reasons, error) : 0;
+        if (reasons.n > 0 || found.n > 0)
+                return refuse(claim->info, reasons.n > 0 ? &reasons : &found, error);
+        return 0;
 }
 
 int claim_new(Claim **ret, const ClaimRequest *request, Error *error) {

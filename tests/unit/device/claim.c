@@ -5,6 +5,7 @@
  * process ends, however that happens.
  */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/blkpg.h>
 #include <linux/fs.h>
@@ -16,6 +17,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -473,6 +475,23 @@ START_TEST(test_opener_between_look_and_open) {
 }
 END_TEST
 
+/* Else udev looks at it anew, and takes into use what it finds. */
+START_TEST(test_refused_device_was_not_open_for_writing) {
+        _cleanup_close_ int watch_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+        char event[sizeof(struct inotify_event)];
+
+        put_luks();
+        ck_assert_int_ge(inotify_add_watch(watch_fd, path, IN_CLOSE_WRITE), 0);
+        expect_refusal(path, confirmation(), "holds an encrypted volume");
+        expect_refusal(path, NULL, "not confirmed");
+        ck_assert_int_eq((int) read(watch_fd, event, sizeof(event)), -1);
+        ck_assert_int_eq(errno, EAGAIN);
+
+        close(open(path, O_WRONLY | O_CLOEXEC));
+        ck_assert_int_eq((int) read(watch_fd, event, sizeof(event)), sizeof(event));
+}
+END_TEST
+
 /* All in one line, who uses it first; each reason can be told from the next. */
 START_TEST(test_every_reason_is_told) {
         static const char further[] = " | holds an encrypted volume (crypto_LUKS) at byte 0"
@@ -665,6 +684,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tests, test_busy_without_culprit);
         tcase_add_test(tests, test_busy_is_tried_again);
         tcase_add_test(tests, test_opener_between_look_and_open);
+        tcase_add_test(tests, test_refused_device_was_not_open_for_writing);
         tcase_add_test(tests, test_every_reason_is_told);
         tcase_add_loop_test(tests, test_own_worker, 0, 2);
         tcase_add_test(tests, test_what_only_bears_the_name_is_no_worker);
