@@ -6,8 +6,8 @@
  * pin and count of each. Older kernels get what they know.
  *
  * The restrictions are what makes the rest of the process harmless to other devices: even a worker that was taken
- * over can ask this ring for nothing but reads and writes of the one registered file into the registered
- * buffers. They are set by the raw system call, since not every liburing exports the wrapper.
+ * over can ask this ring for nothing but reads, writes and flushes of the one registered file, into the
+ * registered buffers. They are set by the raw system call, since not every liburing exports the wrapper.
  */
 
 #include "engine/ring.h"
@@ -78,7 +78,7 @@ static int uring_register(const struct io_uring *uring, unsigned op, const void 
 }
 
 static int restrict_ring(const struct io_uring *uring) {
-        static const uint8_t sqe_ops[] = { IORING_OP_READ_FIXED, IORING_OP_WRITE_FIXED };
+        static const uint8_t sqe_ops[] = { IORING_OP_READ_FIXED, IORING_OP_WRITE_FIXED, IORING_OP_FSYNC };
         static const uint8_t register_ops[] = {
                 IORING_REGISTER_ENABLE_RINGS,  IORING_REGISTER_RING_FDS,   IORING_UNREGISTER_RING_FDS,
                 IORING_UNREGISTER_BUFFERS, IORING_UNREGISTER_FILES,
@@ -174,6 +174,18 @@ void ring_prepare(Ring *ring, Direction direction, void *buf, unsigned buffer, u
                 io_uring_prep_read_fixed(sqe, 0, buf, length, offset, (int) buffer);
         else
                 io_uring_prep_write_fixed(sqe, 0, buf, length, offset, (int) buffer);
+        io_uring_sqe_set_flags(sqe, IOSQE_FIXED_FILE);
+        io_uring_sqe_set_data64(sqe, slot);
+}
+
+void ring_prepare_flush(Ring *ring, uint32_t slot) {
+        if (ring->kind == RING_NOOP) {
+                ring->done[ring->n_done++] = (RingCompletion){ .slot = slot };
+                return;
+        }
+
+        struct io_uring_sqe *sqe = io_uring_get_sqe(&ring->uring);
+        io_uring_prep_fsync(sqe, 0, IORING_FSYNC_DATASYNC);
         io_uring_sqe_set_flags(sqe, IOSQE_FIXED_FILE);
         io_uring_sqe_set_data64(sqe, slot);
 }

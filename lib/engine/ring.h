@@ -3,7 +3,7 @@
 
 /*
  * One io_uring on one device: the only file that knows liburing. Set up by a privileged
- * process with file and buffers registered, restricted to reads and writes of that file, then used by
+ * process with file and buffers registered, restricted to reads, writes and flushes of that file, then used by
  * one thread only. A ring without a kernel behind it (RING_NOOP) completes everything at
  * once, to measure the engine alone.
  */
@@ -45,6 +45,9 @@ int ring_enable(Ring *ring, Error *error);
  */
 void ring_prepare(Ring *ring, Direction direction, void *buf, unsigned buffer, uint32_t length, uint64_t offset,
                   uint32_t slot);
+
+/* Queues a flush of the device's write cache; its completion has the result 0. Else as ring_prepare(). */
+void ring_prepare_flush(Ring *ring, uint32_t slot);
 
 /*
  * Submits what is queued and waits until wait_nr completions are there or timeout_ns has passed; with wait_nr 0

@@ -76,6 +76,7 @@ typedef struct Slot {
         _Atomic uint64_t index;           /* of the pattern */
         PatternOp op;
         uint32_t n_done; /* bytes transferred so far */
+        bool is_flush;   /* of the device's cache: no I/O, and not counted */
         unsigned region;
         uint8_t *buf;
 } Slot;
@@ -118,6 +119,7 @@ struct Slice {
         uint64_t next_write;
         uint64_t issued_bytes;
         uint64_t n_issued; /* I/Os; as many as the bytes made, where the phase was taken up */
+        uint64_t n_unflushed; /* writes since the last flush was queued */
         Pace pace;
         uint64_t pace_wait_ns; /* until the next I/O is due; UINT64_MAX if that does not hold it up */
         uint64_t now_ns; /* the newest reading of the clock */
@@ -183,6 +185,10 @@ static void set_state(Slice *s, EngineState state) {
 static void submit_slot(Slice *s, uint32_t number) {
         const Slot *slot = &s->slots[number];
 
+        if (slot->is_flush) {
+                ring_prepare_flush(s->ring, number);
+                return;
+        }
         ring_prepare(s->ring, slot->op.direction, slot->buf + slot->n_done, slot->region,
                      slot->op.length - slot->n_done, slot->op.offset + slot->n_done, number);
 }
@@ -205,11 +211,13 @@ static void fill_slot(Slice *s, uint32_t number, const PatternOp *op) {
         s->next_index++;
         slot->op = *op;
         slot->n_done = 0;
+        slot->is_flush = false;
         if (slot->op.direction == DIRECTION_WRITE)
                 payload_fill_for(s->config.payload, s->phase, slot->buf, slot->op.length, slot->op.offset,
                                  s->next_write++);
         s->issued_bytes += slot->op.length;
         s->n_issued++;
+        s->n_unflushed += slot->op.direction == DIRECTION_WRITE;
         pace_count(&s->pace, slot->op.direction, slot->op.length);
         submit_slot(s, number);
 }
@@ -244,7 +252,24 @@ static bool is_due(Slice *s, const PatternOp *op) {
         return wait_ns == 0;
 }
 
+/* Takes a place among the I/Os outstanding, as fio's does, and waits for none of them. */
+static void fill_flush(Slice *s, uint32_t number) {
+        Slot *slot = &s->slots[number];
+
+        atomic_store_explicit(&slot->index, s->next_index, memory_order_relaxed);
+        slot->op = (PatternOp){ .direction = DIRECTION_WRITE };
+        slot->n_done = 0;
+        slot->is_flush = true;
+        s->n_unflushed = 0;
+        submit_slot(s, number);
+}
+
 static bool fill_next(Slice *s) {
+        if (s->phase->fsync_writes > 0 && s->n_unflushed >= s->phase->fsync_writes) {
+                fill_flush(s, s->free_slots[--s->n_free]);
+                return true;
+        }
+
         PatternOp op = pattern_at(&s->pattern, s->next_index);
 
         if (!is_due(s, &op))
@@ -310,7 +335,9 @@ static void complete(Slice *s, TallyCounts *counts, const RingCompletion *comple
         if (retry(s, completion->slot, completion->result, stopping))
                 return;
 
-        if (completion->result > 0) {
+        if (slot->is_flush && completion->result >= 0)
+                s->n_failures = 0;
+        else if (completion->result > 0) {
                 uint64_t submitted = atomic_load_explicit(&slot->submitted_at_ns, memory_order_relaxed);
 
                 counts->bytes[slot->op.direction] += slot->op.length;
@@ -594,6 +621,7 @@ static void lay_out_slots(Slice *s, const PhasePlan *phase) {
 static void begin_at(Slice *s, const Position *at, uint64_t now) {
         s->next_index = at->next_index;
         s->issued_bytes = at->issued_bytes;
+        s->n_unflushed = 0;
         s->n_issued = phase_plan_ios(s->phase, at->issued_bytes);
         s->position = *at;
         s->mark = (PositionMark){ at->low_index, now };

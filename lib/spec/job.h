@@ -113,6 +113,7 @@ typedef struct JobPhase {
         double zipf_theta;
         ZoneSplit zones[N_DIRECTIONS];
         Content content;
+        uint32_t fsync_writes; /* fsync: the device's cache is flushed after so many writes; 0: not */
         bool random_repeat; /* randrepeat */
         bool has_seed;
         uint64_t seed; /* randseed, if has_seed */

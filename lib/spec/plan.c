@@ -324,6 +324,7 @@ static int bind_io(Binding *binding, unsigned index, uint64_t random_seed, Error
         bound->numjobs = phase->numjobs;
         bound->random_map = phase->random_map;
         bound->content = phase->content;
+        bound->fsync_writes = phase->fsync_writes;
         bound->distribution = phase->distribution;
         bound->zipf_theta = phase->zipf_theta;
         memcpy(bound->zones, phase->zones, sizeof(bound->zones));

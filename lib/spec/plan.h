@@ -39,6 +39,7 @@ typedef struct PhasePlan {
         uint64_t rate_bytes[N_DIRECTIONS], rate_iops[N_DIRECTIONS]; /* of all streams, a second, at most; 0: no limit */
 
         Content content;
+        uint32_t fsync_writes; /* of all streams; 0: no flushes */
 
         RandomDistribution distribution;
         double zipf_theta;

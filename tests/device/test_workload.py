@@ -156,6 +156,15 @@ def test_a_number_of_ios_ends_the_phase(service, loop):
     assert shown["phases"][0]["ios"] == 2 * 777
 
 
+def test_the_cache_is_flushed_after_so_many_writes(service, loop):
+    device = loop(SIZE)
+    before = device.stat()
+    shown = service.run_job("[p]\nrw=randwrite\nfsync=10\nnumber_ios=500\niodepth=1\n", device)
+    # The kernel adds one of its own when the device is closed.
+    assert sysfs_stat_since(device.path, before)["flushes"] in (49, 50, 51)
+    assert shown["phases"][0]["ios"] == 500 and shown["errors"] == []
+
+
 def test_reads_and_writes_may_differ_in_size(service, loop):
     shown = service.run_job("[p]\nrw=randrw\nbs=4k,16k\niodepth=8\nio_size=64m\n", loop(SIZE))
     samples = service.samples(shown["run"])

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * print-order JOB SIZE N: the first N I/Os of the job's first phase on a target of SIZE bytes, one a line, as fio's logs
- * tell them: direction, bytes, offset.
+ * print-order JOB SIZE N: the first N I/Os of the job's first phase on a target of SIZE bytes, one a line, as fio's
+ * logs tell them: direction, bytes, offset.
  */
 
 #include <errno.h>

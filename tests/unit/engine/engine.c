@@ -151,6 +151,27 @@ START_TEST(a_number_of_ios_ends_the_phase) {
 }
 END_TEST
 
+/* They are done, and neither counted nor told as errors, at every depth. */
+START_TEST(flushes_are_no_ios) {
+        enum { BLOCKS = 64, IOS = 1000 };
+
+        for (uint32_t depth = 1; depth <= 8; depth *= 8)
+                for (uint32_t n = 1; n <= 7; n += 6) {
+                        PhasePlan phase = phase_plan(RW_RANDRW, BLOCKS * 4096, 4096, depth, IOS * 4096);
+                        Plan plan = { .n_phases = 1, .phases = &phase };
+                        _cleanup_close_ int fd = memory_file(phase.region_bytes);
+
+                        phase.fsync_writes = n;
+                        start_engine(&plan, fd, RING_URING, 0);
+                        run_phases(&plan);
+                        ck_assert_uint_eq(counters.ios[DIRECTION_READ] + counters.ios[DIRECTION_WRITE], IOS);
+                        ck_assert_uint_eq(counters.errors, 0);
+                        assert_nothing_in_flight();
+                        engine = engine_free(engine);
+                }
+}
+END_TEST
+
 static uint64_t cpu_ns(void) {
         struct timespec t;
 
@@ -737,6 +758,7 @@ static Suite *make_suite(void) {
         tcase_set_timeout(c, 60);
         tcase_add_test(c, what_is_counted_is_what_was_written);
         tcase_add_test(c, a_number_of_ios_ends_the_phase);
+        tcase_add_test(c, flushes_are_no_ios);
         tcase_add_test(c, a_rate_is_kept_without_burning_the_processor);
         tcase_add_test(c, a_rate_begins_anew_where_a_phase_is_taken_up);
         tcase_add_test(c, every_depth_block_and_mix_adds_up);

@@ -33,6 +33,7 @@ typedef struct Request {
         uint32_t length;
         uint64_t offset;
         uint32_t slot;
+        bool is_flush;
 } Request;
 
 /* In the ring thread, for each submit: answers what it likes by answer(). What it returns the ring returns. */
@@ -57,6 +58,10 @@ int ring_enable(Ring *ring, Error *error) {
 void ring_prepare(Ring *ring, Direction direction, void *buf, unsigned buffer, uint32_t length, uint64_t offset,
                   uint32_t slot) {
         requests[n_requests++] = (Request){ .buf = buf, .length = length, .offset = offset, .slot = slot };
+}
+
+void ring_prepare_flush(Ring *ring, uint32_t slot) {
+        requests[n_requests++] = (Request){ .slot = slot, .is_flush = true };
 }
 
 int ring_submit_and_wait(Ring *ring, unsigned wait_nr, uint64_t timeout_ns) {
@@ -96,6 +101,8 @@ static Engine *engine;
 static PhasePlan phase;
 static Plan plan = { .n_phases = 1, .phases = &phase };
 static bool ends_on_error[N_DIRECTIONS];
+static uint32_t fsync_writes;
+static uint64_t rate_iops;
 static Counters counters;
 static EngineErrno errnos[ENGINE_N_ERRNOS_MAX];
 
@@ -111,6 +118,8 @@ static void start(Script run, uint32_t depth, uint64_t n_ios) {
                 .n_blocks = { GIB / 4096, GIB / 4096, GIB / 4096 },
                 .limit_bytes = n_ios * 4096,
                 .seed = 1,
+                .fsync_writes = fsync_writes,
+                .rate_iops = { [DIRECTION_WRITE] = rate_iops },
         };
         memcpy(phase.ends_on_error, ends_on_error, sizeof ends_on_error);
         script = run;
@@ -118,14 +127,17 @@ static void start(Script run, uint32_t depth, uint64_t n_ios) {
         ck_assert_int_eq(engine_start_phase(engine, 0), 0);
 }
 
-static void await_idle(void) {
+static void await_change(void) {
         struct pollfd event = { .fd = engine_event_fd(engine), .events = POLLIN };
         uint64_t n_events;
 
-        while (engine_state(engine) != ENGINE_IDLE) {
-                ck_assert_int_eq(poll(&event, 1, -1), 1);
-                ck_assert_int_eq(read(event.fd, &n_events, sizeof n_events), sizeof n_events);
-        }
+        ck_assert_int_eq(poll(&event, 1, -1), 1);
+        ck_assert_int_eq(read(event.fd, &n_events, sizeof n_events), sizeof n_events);
+}
+
+static void await_idle(void) {
+        while (engine_state(engine) != ENGINE_IDLE)
+                await_change();
         engine_counters(engine, &counters);
 }
 
@@ -621,6 +633,91 @@ START_TEST(a_phase_goes_on_where_it_stood) {
 }
 END_TEST
 
+static unsigned n_flushes, n_writes_between[8];
+static int32_t flush_result;
+
+static int answer_flushes(unsigned wait_nr, uint64_t timeout_ns) {
+        while (n_requests > 0)
+                if (requests[0].is_flush) {
+                        answer(flush_result);
+                        n_flushes++;
+                } else {
+                        n_writes_between[n_flushes]++;
+                        answer((int32_t) requests[0].length);
+                }
+        atomic_fetch_add(&now_ns, 1000);
+        return 0;
+}
+
+START_TEST(a_flush_comes_after_so_many_writes) {
+        fsync_writes = 3;
+        start(answer_flushes, 4, 10);
+        await_idle();
+        ck_assert_uint_eq(n_flushes, 3);
+        for (unsigned i = 0; i < 3; i++)
+                ck_assert_uint_eq(n_writes_between[i], 3);
+        ck_assert_uint_eq(n_writes_between[3], 1);
+        ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], 10);
+        ck_assert_uint_eq(counters.errors, 0);
+        end();
+}
+END_TEST
+
+START_TEST(a_flush_that_fails_is_an_error) {
+        fsync_writes = 3;
+        flush_result = -EIO;
+        start(answer_flushes, 4, 10);
+        await_idle();
+        ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], 10);
+        ck_assert_uint_eq(counters.errors, 3);
+        ck_assert_uint_eq(engine_errnos(engine, errnos), 1);
+        ck_assert_int_eq(errnos[0].errnum, EIO);
+        end();
+}
+END_TEST
+
+static unsigned n_waits;
+
+/* A device that takes 10 us; the kernel comes back when it has answered or when the time is over. */
+static int answer_after_ten_us(unsigned wait_nr, uint64_t timeout_ns) {
+        n_waits++;
+        atomic_fetch_add(&now_ns, n_requests > 0 ? MIN(timeout_ns, 10 * NSEC_PER_USEC) : timeout_ns);
+        answer_all();
+        return 0;
+}
+
+/* To the nanosecond on the average, and woken twice an I/O at most: when it is done, and when the next is due. */
+START_TEST(a_rate_is_kept_by_sleeping_until_the_next_is_due) {
+        enum { IOS = 101 };
+
+        rate_iops = 1000;
+        start(answer_after_ten_us, 8, IOS);
+        await_idle();
+        ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], IOS);
+        ck_assert_uint_ge(engine_phase_running_ns(engine), (IOS - 1) * NSEC_PER_MSEC);
+        ck_assert_uint_le(engine_phase_running_ns(engine), (IOS - 1) * NSEC_PER_MSEC + 100 * NSEC_PER_USEC);
+        ck_assert_uint_le(n_waits, 2 * IOS);
+        end();
+}
+END_TEST
+
+START_TEST(pauses_are_no_credit_for_the_rate) {
+        enum { IOS = 50 };
+
+        rate_iops = 1000;
+        start(answer_after_ten_us, 8, IOS);
+        engine_pause(engine);
+        while (engine_state(engine) != ENGINE_PAUSED && engine_state(engine) != ENGINE_IDLE)
+                await_change();
+        atomic_fetch_add(&now_ns, 100 * NSEC_PER_SEC);
+        engine_resume(engine);
+        await_idle();
+        ck_assert_uint_ge(engine_phase_running_ns(engine), (IOS - 1) * NSEC_PER_MSEC);
+        ck_assert_uint_le(engine_phase_running_ns(engine), IOS * NSEC_PER_MSEC);
+        end();
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *s = suite_create("slice");
         TCase *c = tcase_create("slice");
@@ -645,6 +742,10 @@ static Suite *make_suite(void) {
         tcase_add_test(c, errors_of_too_many_kinds_count_as_the_last);
         tcase_add_test(c, position_tells_what_has_completed_without_a_gap);
         tcase_add_test(c, a_phase_goes_on_where_it_stood);
+        tcase_add_test(c, a_flush_comes_after_so_many_writes);
+        tcase_add_test(c, a_flush_that_fails_is_an_error);
+        tcase_add_test(c, a_rate_is_kept_by_sleeping_until_the_next_is_due);
+        tcase_add_test(c, pauses_are_no_credit_for_the_rate);
         suite_add_tcase(s, c);
         return s;
 }
