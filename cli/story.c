@@ -78,8 +78,8 @@ static void print_steps(const Analysis *a) {
 
 static void print_fall(const Analysis *a) {
         if (a->collapse_across_cut)
-                puts("Most of that was lost across a pause, an outage or a time when the host had no time for it: when, "
-                     "and why, is not known.");
+                puts("Most of that was lost across a pause, an outage or a time when the host had no time for it: "
+                     "when, and why, is not known.");
         if (isnan(a->collapse_from_s))
                 return;
         printf("It fell from %s IOPS at %s towards %s at %s", count(a->collapse_from_iops).text,

@@ -105,8 +105,8 @@ def test_a_cycle_has_range_and_period_and_its_troughs_are_the_floor(database, sc
 
 def test_frequent_stalls_fail_the_floor(database, script):
     s = script().size(GIB).run().state("running")
-    for _ in range(60):
-        s.samples(40, writes=5000).samples(20, writes=0)
+    for _ in range(120):
+        s.samples(20, writes=5000).samples(10, writes=0)
     cli = database.write(s.samples(1, writes=5000).state("done"))
     assert cli.json("analyze", 1)["steady"]["state"] == "steady"
     assert "stalls took 33 % of the time" in cli("analyze", "1").out

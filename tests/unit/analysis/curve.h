@@ -34,5 +34,5 @@ Curve curve_make(double iops, const CurveStep *steps, size_t n_steps, const Curv
                  double length_s, double step_s, uint64_t seed);
 void curve_done(Curve *curve);
 
-/* What the analysis makes of it; capacity_bytes: 0 if unknown. analysis_free() it. Ends the program if memory is out. */
+/* What the analysis makes of it; capacity_bytes: 0 if unknown. analysis_free() it. Ends the program without memory. */
 Analysis *curve_judge(const Curve *curve, uint64_t capacity_bytes);
