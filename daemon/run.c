@@ -47,7 +47,10 @@ static int run_copy_phases(Run *run, const Job *job, const Plan *plan) {
         return 0;
 }
 
-/* A job that this version of plateau does not read any more is one for the worker to refuse. */
+/*
+ * A job that this version of plateau does not read any more, or not as it was read then, is one for the worker to
+ * refuse: of its phases none is known, so none can begin.
+ */
 static int run_stand_up(Run *run, StoreRun *stored) {
         const PlanTarget target = {
                 .size_bytes = stored->size_bytes,
@@ -63,7 +66,9 @@ static int run_stand_up(Run *run, StoreRun *stored) {
                 r = plan_new(&plan, job, &target, stored->seed, NULL);
         if (r == -ENOMEM)
                 return r;
-        return r < 0 ? 0 : run_copy_phases(run, job, plan);
+        if (r < 0 || plan->n_phases != run->standing->n_phases)
+                return 0;
+        return run_copy_phases(run, job, plan);
 }
 
 int run_new_stored(Run **ret, Database *database, const RunObserver *observer, void *userdata, StoreRun *stored) {

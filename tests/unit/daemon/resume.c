@@ -425,6 +425,21 @@ START_TEST(a_run_of_an_earlier_service_is_taken_up) {
 }
 END_TEST
 
+/* An earlier version made one phase of its job, this one makes two: what the worker says of them fits nothing. */
+START_TEST(phases_that_were_others_before_cannot_begin) {
+        fake_database.stored = stored_run("[m]\naction=matrix\nstep_time=1\nbs=4k,8k\n");
+        open_manager();
+        fake_timer_expires(0);
+        taken_up();
+        ck_assert_int_eq(fake_say(&(Message){ .type = MESSAGE_STARTED, .started = { 77 } }), 0);
+        for (uint32_t i = 0; i < 2; i++) {
+                ck_assert_int_eq(fake_say(&(Message){
+                        .type = MESSAGE_PHASE, .phase = { .index = i, .mark = PHASE_MARK_STARTED, .at_ns = 1 },
+                }), -EBADMSG);
+        }
+}
+END_TEST
+
 START_TEST(a_run_of_which_nothing_is_known_stays_as_it_is) {
         _cleanup_error_ Error error = ERROR_INIT;
 
@@ -460,6 +475,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, a_clean_stop_is_noted_as_such);
         tcase_add_test(tc, a_clean_stop_before_the_start_makes_no_crash_clean);
         tcase_add_test(tc, a_run_of_an_earlier_service_is_taken_up);
+        tcase_add_test(tc, phases_that_were_others_before_cannot_begin);
         tcase_add_test(tc, a_run_of_which_nothing_is_known_stays_as_it_is);
         suite_add_tcase(suite, tc);
         return suite;
