@@ -43,7 +43,7 @@ def guest():
             guest.add(name, "scsi", name.upper(), 160 * MIB)
         for name in ("twin1", "twin2"):
             guest.add(name, "scsi", "TWIN", 64 * MIB)
-        guest.add("volatile", "nvme", "VOLATILE", 256 * MIB, "qcow2")
+        guest.add("kept", "nvme", "KEPT", 256 * MIB)
         guest.boot()
         guest.install_plateau()
         yield guest
