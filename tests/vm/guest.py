@@ -4,8 +4,8 @@
 It is told what to do through two sockets: QEMU's monitor (QMP) plugs, unplugs and wakes, and the guest's own agent
 runs commands. Both speak one JSON document a line.
 
-A power cut is SIGKILL to QEMU. It takes the guest's page cache along, and what its root, a qcow2, has not flushed: until
-the guest flushes, only QEMU knows where newly written clusters lie. So a volatile write cache is lost as well.
+A power cut is SIGKILL to QEMU. It takes the guest's page cache along, and what its root, a qcow2, has not flushed:
+until the guest flushes, only QEMU knows where newly written clusters lie. So a volatile write cache is lost as well.
 """
 
 from __future__ import annotations
