@@ -246,12 +246,15 @@ static int note_defaults(JobReader *reader, const PhaseDraft *draft) {
         return r;
 }
 
+/* Room for twice as many whenever there is none. */
 static int append_phase(Job *job, JobPhase *phase) {
-        JobPhase *grown = reallocarray(job->phases, job->n_phases + 1, sizeof(*grown));
+        if ((job->n_phases & (job->n_phases - 1)) == 0) {
+                JobPhase *grown = reallocarray(job->phases, MAX(2 * job->n_phases, (size_t) 1), sizeof(*grown));
 
-        if (!grown)
-                return -ENOMEM;
-        job->phases = grown;
+                if (!grown)
+                        return -ENOMEM;
+                job->phases = grown;
+        }
         job->phases[job->n_phases++] = *phase;
         *phase = (JobPhase) {};
         return 0;

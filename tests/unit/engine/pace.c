@@ -67,6 +67,20 @@ START_TEST(high_rates_are_exact_without_a_wake_up_for_each) {
 }
 END_TEST
 
+/* Half of the free slots are filled by then, and a drive notices none of it. */
+START_TEST(one_slot_is_filled_in_time_and_several_a_little_later) {
+        PhasePlan plan = { .rate_iops = { [DIRECTION_WRITE] = 400000 } };
+        Pace pace;
+
+        pace_begin(&pace, &plan, 0);
+        pace_count(&pace, DIRECTION_WRITE, 4096);
+        ck_assert_uint_eq(pace_wait_ns(&pace, DIRECTION_WRITE, 4096, 1, 0), 2500);
+        ck_assert_uint_eq(pace_wait_ns(&pace, DIRECTION_WRITE, 4096, 16, 0), 2500 + 8 * 2500);
+        ck_assert_uint_eq(pace_wait_ns(&pace, DIRECTION_WRITE, 4096, 256, 0), 2500 + 64000);
+        ck_assert_uint_eq(pace_wait_ns(&pace, DIRECTION_WRITE, 4096, 16, 2500), 0);
+}
+END_TEST
+
 START_TEST(what_was_held_up_is_made_up_for) {
         PhasePlan plan = { .rate_iops = { [DIRECTION_WRITE] = 100 } };
         uint64_t n_waits;
@@ -111,6 +125,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, iops_are_exact_and_evenly_spaced);
         tcase_add_test(c, bytes_are_exact);
         tcase_add_test(c, high_rates_are_exact_without_a_wake_up_for_each);
+        tcase_add_test(c, one_slot_is_filled_in_time_and_several_a_little_later);
         tcase_add_test(c, what_was_held_up_is_made_up_for);
         tcase_add_test(c, a_direction_without_limit_is_never_held_up);
         tcase_add_test(c, the_largest_numbers_do_not_overflow);
