@@ -158,14 +158,14 @@ def test_write_saturation_ends_at_four_times_the_capacity(service, loop):
 
 def test_rounds_of_snias_iops_test_are_judged_by_their_tracked_point(service, loop):
     text = shortened(service, "snia-iops", step_time="20ms")
-    text = text[: text.index("[4: 100/0]")].replace("runtime=1m", "runtime=100ms")
+    text = text[: text.index("[3: 100/0]")].replace("runtime=1m", "runtime=100ms")
     shown = run(service, text, loop(SIZE), "snia-iops")
     assert shown["phases"][0]["bytes"] == 2 * SIZE and "not purged" in shown["description"]
-    assert len(shown["phases"]) == 1 + 3 * 56
+    assert len(shown["phases"]) == 1 + 2 * 56
     cells = service.cli.json("matrix", "last")["cells"]
-    assert len(cells) == 3 * 55 and all(cell["iops"] > 0 for cell in cells)
+    assert len(cells) == 2 * 55 and all(cell["iops"] > 0 for cell in cells)
     tracked = [phase for phase in shown["phases"] if phase["name"].endswith("tracked")]
-    assert [(phase["rw"], phase["bs"], phase["state"]) for phase in tracked] == [("randwrite", 4 * KIB, "done")] * 3
+    assert [(phase["rw"], phase["bs"], phase["state"]) for phase in tracked] == [("randwrite", 4 * KIB, "done")] * 2
     assert service.cli.json("analyze", "last")["snia"]["iops_test"] is not None
 
 
