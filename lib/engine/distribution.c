@@ -13,7 +13,6 @@
 
 #include <math.h>
 
-#include "util/hash.h"
 #include "util/macro.h"
 
 #define ZETA_TERMS 4096U /* added one by one; the rest by Euler-Maclaurin, to better than 1e-10 */
@@ -82,16 +81,10 @@ static uint64_t draw_rank(const Distribution *d, uint64_t random) {
         return rank < (double) d->blocks.n ? (uint64_t) rank : d->blocks.n - 1;
 }
 
-uint64_t distribution_draw(const Distribution *d, uint64_t random) {
-        const Zone *zone;
-
-        switch (d->kind) {
-        case DISTRIBUTION_ZIPF:
+uint64_t distribution_draw_uneven(const Distribution *d, uint64_t random) {
+        if (d->kind == DISTRIBUTION_ZIPF)
                 return permutation_at(&d->blocks, d->key, draw_rank(d, random));
-        case DISTRIBUTION_ZONED:
-                zone = &d->zones[hash_below(random, SPLIT_WHOLE)];
-                return zone->first + hash_below(hash_mix64(random), zone->n);
-        default:
-                return hash_below(random, d->blocks.n);
-        }
+
+        const Zone *zone = &d->zones[hash_below(random, SPLIT_WHOLE)];
+        return zone->first + hash_below(hash_mix64(random), zone->n);
 }

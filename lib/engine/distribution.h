@@ -5,6 +5,7 @@
 
 #include "engine/permutation.h"
 #include "spec/plan.h"
+#include "util/hash.h"
 
 typedef struct Zone {
         uint64_t first, n; /* blocks; n at least 1 */
@@ -20,5 +21,12 @@ typedef struct Distribution {
 
 void distribution_init(Distribution *ret, const PhasePlan *plan, Direction direction, uint64_t n_blocks);
 
-/* The block that 64 random bits draw. */
-uint64_t distribution_draw(const Distribution *distribution, uint64_t random);
+/* Of one that is not uniform. */
+uint64_t distribution_draw_uneven(const Distribution *distribution, uint64_t random);
+
+/* The block that 64 random bits draw. In the ring thread, for each I/O: the usual case without a call. */
+static inline uint64_t distribution_draw(const Distribution *distribution, uint64_t random) {
+        if (distribution->kind == DISTRIBUTION_RANDOM)
+                return hash_below(random, distribution->blocks.n);
+        return distribution_draw_uneven(distribution, random);
+}

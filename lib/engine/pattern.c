@@ -83,9 +83,10 @@ static Tile permuted_tile(const Pattern *p, Direction direction, uint64_t stream
 static Tile drawn_tile(const Pattern *p, Direction direction, uint64_t index) {
         uint64_t block = distribution_draw(&p->distribution[direction], hash_mix64(p->block_key ^ index));
         const Tiling *tiling = &p->tiling[direction];
-        Tile tile = { .start = block * tiling->block_bytes };
+        Tile tile = { .start = block * tiling->block_bytes, .bytes = (uint32_t) tiling->block_bytes };
 
-        tile.bytes = tiling_draw(tiling, tile.start, hash_mix64(p->size_key ^ index));
+        if (tiling->is_split)
+                tile.bytes = tiling_draw(tiling, tile.start, hash_mix64(p->size_key ^ index));
         return tile;
 }
 

@@ -118,7 +118,7 @@ static void fill_compressible(const Payload *payload, unsigned percent, uint8_t 
 }
 
 static bool is_shared(const Payload *payload, unsigned percent, uint64_t offset, uint64_t index) {
-        return hash_below(hash_mix64(hash_mix64(payload->run_tag ^ index) ^ offset), 100) < percent;
+        return percent > 0 && hash_below(hash_mix64(hash_mix64(payload->run_tag ^ index) ^ offset), 100) < percent;
 }
 
 void payload_fill_for(const Payload *payload, const PhasePlan *phase, void *buf, size_t length, uint64_t offset,

@@ -135,21 +135,24 @@ struct Slice {
 
 /*
  * The phase's running time in one word, so that it can be read whole: while it runs, the moment at which it
- * would have begun without pauses; while it stands, its length, with this bit.
+ * would have begun without pauses; while it stands, its length, with the highest bit. That moment lies before the
+ * machine's start where a phase that was interrupted by its going down is taken up, so all moments are told later by
+ * CLOCK_BIAS.
  */
 #define CLOCK_STANDS (UINT64_C(1) << 63)
+#define CLOCK_BIAS (UINT64_C(1) << 62) /* 146 years */
 
 static uint64_t running_ns_at(uint64_t clock, uint64_t now) {
         if (clock & CLOCK_STANDS)
                 return clock & ~CLOCK_STANDS;
-        return now > clock ? now - clock : 0;
+        return now + CLOCK_BIAS > clock ? now + CLOCK_BIAS - clock : 0;
 }
 
 static void clock_go(Slice *s, uint64_t now) {
         uint64_t clock = atomic_load_explicit(&s->clock, memory_order_relaxed);
 
         if (clock & CLOCK_STANDS)
-                atomic_store_explicit(&s->clock, now - (clock & ~CLOCK_STANDS), memory_order_relaxed);
+                atomic_store_explicit(&s->clock, now + CLOCK_BIAS - (clock & ~CLOCK_STANDS), memory_order_relaxed);
 }
 
 static void clock_stand(Slice *s, uint64_t now) {
@@ -218,7 +221,8 @@ static void fill_slot(Slice *s, uint32_t number, const PatternOp *op) {
         s->issued_bytes += slot->op.length;
         s->n_issued++;
         s->n_unflushed += slot->op.direction == DIRECTION_WRITE;
-        pace_count(&s->pace, slot->op.direction, slot->op.length);
+        if (s->pace.is_limited)
+                pace_count(&s->pace, slot->op.direction, slot->op.length);
         submit_slot(s, number);
 }
 
@@ -355,7 +359,7 @@ static void read_clock(Slice *s) {
         s->owner_awake_before_ns = atomic_load_explicit(&s->owner_awake_ns, memory_order_relaxed);
 }
 
-/* From the running time and from the age of what is outstanding. */
+/* From the running time and from the age of what is outstanding, which may be younger: then it was all asleep. */
 static void leave_out(Slice *s, uint64_t asleep_ns) {
         uint64_t clock = atomic_load_explicit(&s->clock, memory_order_relaxed);
 
@@ -364,7 +368,8 @@ static void leave_out(Slice *s, uint64_t asleep_ns) {
                 uint64_t at = atomic_load_explicit(&s->slots[i].submitted_at_ns, memory_order_relaxed);
 
                 if (at != 0)
-                        atomic_store_explicit(&s->slots[i].submitted_at_ns, at + asleep_ns, memory_order_relaxed);
+                        atomic_store_explicit(&s->slots[i].submitted_at_ns, MIN(at + asleep_ns, s->now_ns),
+                                              memory_order_relaxed);
         }
 }
 

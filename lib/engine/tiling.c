@@ -71,9 +71,6 @@ uint64_t tiling_bytes_before(const Tiling *t, uint64_t n) {
 }
 
 uint32_t tiling_draw(const Tiling *t, uint64_t start, uint64_t random) {
-        if (!t->is_split)
-                return (uint32_t) t->block_bytes;
-
         for (unsigned i = 0; i < DRAWS_MAX; i++, random = hash_mix64(random)) {
                 unsigned k = (unsigned) hash_below(random, SPLIT_WHOLE);
                 uint64_t bytes = t->start[k + 1] - t->start[k];
