@@ -19,9 +19,10 @@
 #define START_NS (1000 * NSEC_PER_SEC)
 
 static _Atomic uint64_t now_ns = START_NS;
+static uint64_t reading_ns; /* what a look at the clock takes */
 
 uint64_t time_monotonic_ns(void) {
-        return atomic_load(&now_ns);
+        return atomic_fetch_add(&now_ns, reading_ns);
 }
 
 int64_t time_realtime_ns(void) {
@@ -441,8 +442,10 @@ static int sleep_once(unsigned wait_nr, uint64_t timeout_ns) {
 static void run_with_sleep(uint64_t owner_is_awake_ns) {
         n_turns = 0;
         owner_awake_ns = owner_is_awake_ns;
+        reading_ns = 1000;
         start(sleep_once, 4, 1000);
         await_idle();
+        reading_ns = 0;
         ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], 1000);
 }
 
@@ -633,6 +636,20 @@ START_TEST(a_phase_goes_on_where_it_stood) {
 }
 END_TEST
 
+/* As after a power cut: it had run for longer than the machine is up now. */
+START_TEST(a_phase_goes_on_after_a_start_of_the_machine) {
+        const Position at = {};
+
+        start(answer_all_but_the_first, 4, 12);
+        await_idle();
+        ck_assert_int_eq(engine_take_up_phase(engine, 0, &at, 10 * START_NS), 0);
+        await_idle();
+        ck_assert_uint_ge(engine_phase_running_ns(engine), 10 * START_NS);
+        ck_assert_uint_le(engine_phase_running_ns(engine), 11 * START_NS);
+        end();
+}
+END_TEST
+
 static unsigned n_flushes, n_writes_between[8];
 static int32_t flush_result;
 
@@ -742,6 +759,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, errors_of_too_many_kinds_count_as_the_last);
         tcase_add_test(c, position_tells_what_has_completed_without_a_gap);
         tcase_add_test(c, a_phase_goes_on_where_it_stood);
+        tcase_add_test(c, a_phase_goes_on_after_a_start_of_the_machine);
         tcase_add_test(c, a_flush_comes_after_so_many_writes);
         tcase_add_test(c, a_flush_that_fails_is_an_error);
         tcase_add_test(c, a_rate_is_kept_by_sleeping_until_the_next_is_due);
