@@ -369,8 +369,10 @@ int run_resume(Run *run, Error *error) {
                 return run->observer->wanted(run, run->userdata, error);
         if (run->state == RUN_INTERRUPTED)
                 return error_set(error, ERROR_FAILED, EBUSY,
-                                 "run %" PRIu32 " was interrupted under a version of plateau that did not note where it "
-                                 "stood: it cannot go on; start it anew", run->id);
+                                 "run %" PRIu32
+                                 " was interrupted under a version of plateau that did not note where it "
+                                 "stood: it cannot go on; start it anew",
+                                 run->id);
 
         /* Also while it still drains towards its pause. */
         if ((run->state != RUN_PAUSED && run->state != RUN_RUNNING) || !run->worker || run->finished)
