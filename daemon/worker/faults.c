@@ -3,18 +3,14 @@
 #include "worker/faults.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #include "run/state.h"
 #include "util/macro.h"
 #include "util/time.h"
 
-static void errnos_tell(Faults *faults, Reporter *reporter, Engine *engine) {
-        EngineErrno now[ENGINE_N_ERRNOS_MAX];
-        unsigned n = engine_errnos(engine, now);
-
-        faults->n_errors = 0;
+static void errnos_tell(Faults *faults, Reporter *reporter, const EngineErrno *now, unsigned n) {
         for (unsigned i = 0; i < n; i++) {
-                faults->n_errors += now[i].count;
                 if (now[i].count == faults->told_counts[i])
                         continue;
                 reporter_send(reporter, &(Message) { .type = MESSAGE_ERRNO, .errnum = now[i] });
@@ -58,8 +54,30 @@ int faults_verify(Faults *faults, Reporter *reporter, const Claim *claim, uint64
 
 int faults_look(Faults *faults, Reporter *reporter, Engine *engine, const Claim *claim, const Sample *sample,
                 Error *error) {
+        _cleanup_error_ Error why = ERROR_INIT;
+        EngineErrno now[ENGINE_N_ERRNOS_MAX];
+        uint64_t n_before = faults->n_errors;
+        unsigned n = 0;
+
         stall_tell(faults, reporter, sample->oldest_ns, sample->elapsed_ns);
-        if (sample->errors > 0)
-                errnos_tell(faults, reporter, engine);
-        return faults_verify(faults, reporter, claim, sample->elapsed_ns, error);
+        if (sample->errors > 0) {
+                n = engine_errnos(engine, now);
+                faults->n_errors = 0;
+                for (unsigned i = 0; i < n; i++)
+                        faults->n_errors += now[i].count;
+        }
+
+        int r = faults_verify(faults, reporter, claim, sample->elapsed_ns, &why);
+        if (r >= 0) {
+                errnos_tell(faults, reporter, now, n);
+                return r;
+        }
+
+        /* What was written to a drive while it was pulled out has failed as on a full one: no fault of its own. */
+        uint64_t n_untold = faults->n_errors - n_before;
+        if (n_untold > 0)
+                return error_set(error, why.kind, -r, "%s; %" PRIu64 " %s failed as it went", error_message(&why),
+                                 n_untold, n_untold == 1 ? "I/O" : "I/Os");
+        error_move(error, &why);
+        return r;
 }

@@ -637,8 +637,8 @@ static void fail_and_go(unsigned index) {
 START_TEST(test_lost_as_the_phase_ends) {
         engine.on_start = fail_and_go;
         ck_assert_int_eq(run(2), OUTCOME_LOST);
-        ck_assert_str_eq(heard, "phase0:started errno5:2 errno28:1 phase0:stopped ");
-        ck_assert_str_eq(detail, "device: No such device");
+        ck_assert_str_eq(heard, "phase0:started phase0:stopped ");
+        ck_assert_str_eq(detail, "device: No such device; 3 I/Os failed as it went");
 }
 END_TEST
 
@@ -646,6 +646,25 @@ static void lose_without_errors(unsigned index) {
         device_error = -ENODEV;
         engine_becomes(ENGINE_IDLE);
 }
+
+static void fail_once_more_and_go(unsigned index) {
+        if (index == 0) {
+                fail_some(index);
+                return;
+        }
+        device_error = -ENODEV;
+        engine.n_errors = 1; /* of the phase */
+        engine.errnos[1].count++;
+        engine_becomes(ENGINE_IDLE);
+}
+
+START_TEST(test_errors_from_before_it_was_lost_stay_told) {
+        engine.on_start = fail_once_more_and_go;
+        ck_assert_int_eq(run(2), OUTCOME_LOST);
+        ck_assert_str_eq(heard, "phase0:started errno5:2 errno28:1 phase0:done phase1:started phase1:stopped ");
+        ck_assert_str_eq(detail, "device: No such device; 1 I/O failed as it went");
+}
+END_TEST
 
 START_TEST(test_lost_without_an_error) {
         engine.on_start = lose_without_errors;
@@ -765,6 +784,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_an_error_that_the_job_does_not_continue_on);
         tcase_add_test(tc, test_a_device_that_is_gone_is_lost_whatever_the_job_says_of_errors);
         tcase_add_test(tc, test_lost_as_the_phase_ends);
+        tcase_add_test(tc, test_errors_from_before_it_was_lost_stay_told);
         tcase_add_test(tc, test_lost_without_an_error);
         tcase_add_test(tc, test_another_device_from_the_start);
         tcase_add_test(tc, test_stalled_and_recovered);
