@@ -27,8 +27,10 @@ int confirmation_check(const char *word, const char *twin, const char *const *co
         if (!quoted)
                 return -ENOMEM;
         if (twin)
-                return reasons_add(reasons, REASON_UNCONFIRMED, "not confirmed: %s has the same serial number, which so "
-                                   "confirms neither; confirm with --confirm %s", twin, quoted);
+                return reasons_add(reasons, REASON_UNCONFIRMED,
+                                   "not confirmed: %s has the same serial number, which so "
+                                   "confirms neither; confirm with --confirm %s",
+                                   twin, quoted);
         return reasons_add(reasons, REASON_UNCONFIRMED, "%s; confirm with --confirm %s",
                            confirmations && confirmations[0] ? "no confirmation given is this device's"
                                                              : "not confirmed", quoted);

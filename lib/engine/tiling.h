@@ -33,7 +33,7 @@ Tile tiling_at(const Tiling *tiling, uint64_t number);
 uint64_t tiling_bytes_before(const Tiling *tiling, uint64_t n);
 
 /*
- * A size drawn by the shares of a split, for an I/O at `start`, a multiple of the smallest size: one that fits in the region.
- * random: 64 random bits.
+ * A size drawn by the shares of a split, for an I/O at `start`, a multiple of the smallest size: one that fits in the
+ * region. random: 64 random bits.
  */
 uint32_t tiling_draw(const Tiling *tiling, uint64_t start, uint64_t random);

@@ -374,7 +374,9 @@ END_TEST
 
 START_TEST(random_order_jumps_over_what_is_not_known) {
         PhasePlan p = plan(RW_RANDWRITE, GIB, 4096, 4096, 0);
-        Position position = { .low_index = 40, .next_index = 50, .next_write = 60, .issued_bytes = 999, .settled_to = 30 };
+        Position position = {
+                .low_index = 40, .next_index = 50, .next_write = 60, .issued_bytes = 999, .settled_to = 30,
+        };
 
         pattern_take_up(&p, false, &position);
         ck_assert_uint_eq(position.next_index, 50 + PATTERN_JUMP);
