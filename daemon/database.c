@@ -71,6 +71,7 @@ struct Database {
         StoreRun *found;
         size_t n_found;
         int told_error; /* of which the status handler knows */
+        Alarm alarm;
 
         pthread_mutex_t lock;
         pthread_cond_t todo; /* for the thread */
@@ -369,11 +370,12 @@ static void database_tell_status(Database *database) {
         DatabaseStatus status;
 
         database_status(database, &status);
-        if (status.error == database->told_error)
+        AlarmNews news = alarm_look(&database->alarm, status.error, time_monotonic_ns(), &status.n_brief);
+        if (status.error == database->told_error && news == ALARM_NOTHING)
                 return;
         database->told_error = status.error;
         if (database->status_handler)
-                database->status_handler(database, &status, database->userdata);
+                database->status_handler(database, &status, news, database->userdata);
 }
 
 static void database_arm_timer(Database *database) {

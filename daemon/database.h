@@ -15,6 +15,7 @@
 
 #include <systemd/sd-event.h>
 
+#include "alarm.h"
 #include "store/store.h"
 
 typedef struct Database Database;
@@ -28,10 +29,12 @@ typedef struct DatabaseStatus {
         uint64_t n_waiting;  /* changes */
         uint64_t bytes_waiting;
         uint64_t n_dropped;  /* samples, since the service began */
+        uint64_t n_brief;    /* with news: short troubles that came and went untold (alarm.h); else 0 */
 } DatabaseStatus;
 
-/* Called when the error in the status comes or goes. */
-typedef void (*DatabaseStatusHandler)(Database *database, const DatabaseStatus *status, void *userdata);
+/* Called when the error in the status comes or goes, and with the news that are for log and records. */
+typedef void (*DatabaseStatusHandler)(Database *database, const DatabaseStatus *status, AlarmNews news,
+                                      void *userdata);
 
 /*
  * Opens path (creating it), marks the runs that a dead service left as interrupted, and starts the thread.

@@ -62,22 +62,33 @@ void manager_set_observer(Manager *manager, const ManagerObserver *observer, voi
 
 /* --- the database --- */
 
-static void on_database_status(Database *database, const DatabaseStatus *status, void *userdata) {
+#define NEWS_MAX (sizeof((DatabaseStatus){}.message) + 128)
+
+static void database_news(const DatabaseStatus *status, AlarmNews news, char ret[static NEWS_MAX]) {
+        char brief[64];
+
+        snprintf(brief, sizeof(brief), "%" PRIu64 " %s for a moment since this was last told", status->n_brief,
+                 status->n_brief == 1 ? "time" : "times");
+        if (news == ALARM_OVER)
+                snprintf(ret, NEWS_MAX, "is written again");
+        else if (news == ALARM_BRIEF)
+                snprintf(ret, NEWS_MAX, "could not be written %s, and samples waited in memory", brief);
+        else
+                snprintf(ret, NEWS_MAX, "cannot be written, samples wait in memory: %s%s%s", status->message,
+                         status->n_brief > 0 ? "; so it was " : "", status->n_brief > 0 ? brief : "");
+}
+
+static void on_database_status(Database *database, const DatabaseStatus *status, AlarmNews news, void *userdata) {
         Manager *manager = userdata;
 
-        if (status->error < 0)
-                log_error("the database cannot be written, samples wait in memory: %s", status->message);
-        else
-                log_info("the database is written again");
+        if (news != ALARM_NOTHING) {
+                char text[NEWS_MAX];
 
-        for (size_t i = 0; i < manager->n_runs; i++) {
-                if (!run_has_worker(manager->runs[i]))
-                        continue;
-                if (status->error < 0)
-                        run_record(manager->runs[i], EVENT_DATABASE, "cannot be written, samples wait: %s",
-                                   status->message);
-                else
-                        run_record(manager->runs[i], EVENT_DATABASE, "is written again");
+                database_news(status, news, text);
+                (news == ALARM_OVER ? log_info : log_error)("the database %s", text);
+                for (size_t i = 0; i < manager->n_runs; i++)
+                        if (run_has_worker(manager->runs[i]))
+                                run_record(manager->runs[i], EVENT_DATABASE, "%s", text);
         }
         manager->observer->database_changed(manager, manager->userdata);
 }

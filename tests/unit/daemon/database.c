@@ -25,7 +25,7 @@ typedef struct Fixture {
 static Fixture fixture;
 static Sample sample;
 
-static void on_status(Database *database, const DatabaseStatus *status, void *userdata) {
+static void on_status(Database *database, const DatabaseStatus *status, AlarmNews news, void *userdata) {
         fixture.last_status = status->error;
         fixture.n_statuses++;
         if (status->error < 0)

@@ -100,6 +100,8 @@ void fake_end(const WorkerEnd *end) {
 int database_new(Database **ret, sd_event *event, const char *path, DatabaseStatusHandler handler, void *userdata,
                  Error *error) {
         *ret = (Database *) &fake_database;
+        fake_database.status_handler = handler;
+        fake_database.status_userdata = userdata;
         return 0;
 }
 

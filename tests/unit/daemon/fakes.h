@@ -22,6 +22,8 @@ typedef struct FakeDatabase {
         unsigned n_inserts; /* asked for */
         const StoreNewRun *inserted;
         size_t n_inserted;
+        DatabaseStatusHandler status_handler;
+        void *status_userdata;
         DatabaseRunsHandler runs_handler;
         DatabaseReleaseHandler release;
         void *userdata;

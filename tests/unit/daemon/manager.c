@@ -400,6 +400,35 @@ START_TEST(without_until_a_steady_state_ends_no_phase) {
 }
 END_TEST
 
+static void database_says(AlarmNews news, int error, uint64_t n_brief) {
+        const DatabaseStatus status = { .error = error, .message = "its disk is full", .n_brief = n_brief };
+
+        fake_database.status_handler((Database *) &fake_database, &status, news, fake_database.status_userdata);
+}
+
+static void expect_database_event(unsigned n, const char *detail) {
+        ck_assert_uint_eq(fake_count_events(EVENT_DATABASE), n);
+        ck_assert_str_eq(fake_event(EVENT_DATABASE)->detail, detail);
+}
+
+START_TEST(trouble_with_the_database_is_recorded_as_far_as_it_is_news) {
+        running();
+        database_says(ALARM_TROUBLE, -ENOSPC, 0);
+        expect_database_event(1, "cannot be written, samples wait in memory: its disk is full");
+        database_says(ALARM_OVER, 0, 0);
+        expect_database_event(2, "is written again");
+        database_says(ALARM_NOTHING, -ENOSPC, 0);
+        database_says(ALARM_NOTHING, 0, 0);
+        ck_assert_uint_eq(fake_count_events(EVENT_DATABASE), 2);
+        database_says(ALARM_BRIEF, 0, 7);
+        expect_database_event(3, "could not be written 7 times for a moment since this was last told, and samples "
+                                 "waited in memory");
+        database_says(ALARM_TROUBLE, -ENOSPC, 1);
+        expect_database_event(4, "cannot be written, samples wait in memory: its disk is full; so it was 1 time for a "
+                                 "moment since this was last told");
+}
+END_TEST
+
 START_TEST(cells_of_a_matrix_make_no_events_of_their_own) {
         running_job("[m]\naction=matrix\nrw=write\nbs=4k,8k,16k\nstep_time=1\n[m]\nrw=write\n");
         for (uint32_t i = 0; i < 3; i++) {
@@ -421,6 +450,7 @@ static Suite *make_suite(void) {
 
         tcase_add_checked_fixture(tcase, setup, teardown);
         tcase_add_test(tcase, a_database_that_hangs_with_a_start_does_not_hold_the_stop);
+        tcase_add_test(tcase, trouble_with_the_database_is_recorded_as_far_as_it_is_news);
         tcase_add_test(tcase, a_database_that_answers_ends_the_stop_early);
         tcase_add_test(tcase, a_stop_without_runs_is_told_once);
         tcase_add_test(tcase, a_worker_that_does_not_stop_is_left);
