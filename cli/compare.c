@@ -303,7 +303,8 @@ static int add_levels(Table *table, const Compared *c, const Compared *first) {
         const char *cells[] = {
                 run, text_format_count(a->burst_iops, burst), text_format_count(a->steady_iops, steady),
                 isnan(mb_per_s) ? NULL : bandwidth,
-                steady_state_name(a->steady), isnan(kept) ? NULL : percent, collapse_verdict_name(a->collapse),
+                steady_state_name(a->steady), isnan(kept) ? NULL : percent,
+                isnan(kept) ? NULL : collapse_verdict_name(a->collapse),
                 fell ? cliff : NULL, fell ? volume : NULL, isnan(fills) ? NULL : times,
                 isnan(to_first) ? NULL : against,
         };

@@ -159,17 +159,23 @@ void judgement_clear(Judgement *judgement) {
 
 /* --- what it tells --- */
 
+/* The smallest block of a mix is recorded, which tells nothing of it. */
+#define MIXED_SIZES_RATIO 1.01
+
 char *judgement_title(const Judgement *j) {
         const StoreRun *run = &j->run;
         const StorePhase *phase = j->phase;
         _cleanup_free_ char *text = NULL;
         char bs[TEXT_SIZE_MAX], span[TIME_SPAN_MAX];
+        double mean_bytes = judgement_bytes_per_io(j), block_bytes = (double) phase->block_bytes[j->direction];
+        bool mixed = mean_bytes > block_bytes * MIXED_SIZES_RATIO;
 
-        if (asprintf(&text, "run %" PRIu32 " %s%s%s%s%s%s%s%s%s, phase '%s': %s of %s, %s", run->id, run->name,
+        if (asprintf(&text, "run %" PRIu32 " %s%s%s%s%s%s%s%s%s, phase '%s': %s of %s%s, %s", run->id, run->name,
                      run->label ? ", " : "", run->label ?: "", *run->device_path ? " on " : "", run->device_path,
                      run->model ? ", " : "", run->model ?: "", run->serial ? ", serial " : "", run->serial ?: "",
                      phase->name, j->direction == DIRECTION_WRITE ? "writes" : "reads",
-                     text_format_size(phase->block_bytes[j->direction], bs),
+                     text_format_size(mixed ? (uint64_t) mean_bytes : phase->block_bytes[j->direction], bs),
+                     mixed ? " on average" : "",
                      time_format_span(phase->elapsed_ns, span)) < 0) {
                 text = NULL;
                 return NULL;

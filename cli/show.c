@@ -273,14 +273,22 @@ static bool is_mixed(const StorePhase *phase) {
         return phase->ios[DIRECTION_READ] > 0 && phase->ios[DIRECTION_WRITE] > 0;
 }
 
+/* Of blocks of several sizes the smallest is recorded, which tells nothing of them. */
+static uint64_t bytes_per_io(const StorePhase *phase, Direction d) {
+        uint64_t mean = phase->ios[d] > 0 ? phase->bytes[d] / phase->ios[d] : 0;
+
+        return MAX(mean, phase->block_bytes[d]);
+}
+
 static const char *format_bs(const StorePhase *phase, char buf[static PAIR_MAX]) {
         char read[TEXT_SIZE_MAX], write[TEXT_SIZE_MAX];
 
-        text_format_size(phase->block_bytes[DIRECTION_READ], read);
-        text_format_size(phase->block_bytes[DIRECTION_WRITE], write);
+        text_format_size(bytes_per_io(phase, DIRECTION_READ), read);
+        text_format_size(bytes_per_io(phase, DIRECTION_WRITE), write);
         if (!is_mixed(phase) || strcmp(read, write) == 0)
-                return text_format_size(phase_block_bytes(phase), buf);
-        snprintf(buf, PAIR_MAX, "%s r, %s w", read, write);
+                snprintf(buf, PAIR_MAX, "%s", rw_mode_writes(phase->rw) ? write : read);
+        else
+                snprintf(buf, PAIR_MAX, "%s r, %s w", read, write);
         return buf;
 }
 

@@ -30,14 +30,17 @@ static void judged_runs_clear(JudgedRuns *runs) {
         free(runs->items);
 }
 
-/* The text in the database is the one that was validated at the start. */
-static int parse_expectations(const StoreRun *run, Expectations *ret, Error *error) {
-        _cleanup_job_ Job *job = NULL;
+/* Of the phase's section, in I/Os a second of all its streams together; 0: none. */
+static double limit_iops(const Judgement *j, const Job *job) {
+        Direction d = j->direction;
 
-        int r = job_parse(&job, run->name, run->job_text, strlen(run->job_text), error);
-        if (r < 0)
-                return r;
-        *ret = job->expectations;
+        for (size_t i = 0; i < job->n_phases; i++) {
+                const JobPhase *phase = &job->phases[i];
+                double iops = (double) phase->rate_iops[d], bytes = (double) phase->rate_bytes[d];
+
+                if (strcmp(phase->name, j->phase->name) == 0)
+                        return (iops > 0 ? iops : bytes > 0 ? bytes / judgement_bytes_per_io(j) : 0) * phase->numjobs;
+        }
         return 0;
 }
 
@@ -50,13 +53,19 @@ static double phase_p999_ns(const StorePhase *phase) {
 static int judge(Judged *judged, Store *store, const Arguments *arguments, const char *which, Error *error) {
         Judgement *j = &judged->judgement;
         const char *expect = arguments_value(arguments, "expect");
-        Expectations expectations;
+        _cleanup_job_ Job *job = NULL;
+        Expectations expectations = {};
 
         int r = judge_run(j, store, arguments, which, error);
-        if (r >= 0 && !expect)
-                r = parse_expectations(&j->run, &expectations, error);
-        else if (r >= 0)
+        if (r < 0)
+                return r;
+
+        /* The text in the database is the one that was validated at the start. */
+        r = job_parse(&job, j->run.name, j->run.job_text, strlen(j->run.job_text), error);
+        if (r >= 0 && expect)
                 r = job_file_read_expectations(&expectations, expect, error);
+        else if (r >= 0)
+                expectations = job->expectations;
         judged->by_file = expect != NULL;
         if (r < 0)
                 return r;
@@ -67,6 +76,7 @@ static int judge(Judged *judged, Store *store, const Arguments *arguments, const
                 .state = j->run.state,
                 .read_only = j->read_only,
                 .bytes_per_io = judgement_bytes_per_io(j),
+                .limit_iops = limit_iops(j, job),
                 .fills = judgement_fills(j, (double) j->phase->bytes[j->direction]),
                 .latency_p999_ns = phase_p999_ns(j->phase),
                 .latency_is_mean = j->run.imported,

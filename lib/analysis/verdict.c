@@ -94,6 +94,13 @@ static const char *missed_text(const VerdictInput *in, double expected, double m
         return NULL;
 }
 
+/* A drive is not judged by what it was not asked for. The rest is pauses of the drive that were not made good. */
+#define LIMIT_SHARE 0.95
+
+static bool is_held_back(const VerdictInput *in) {
+        return in->limit_iops > 0 && in->analysis->steady_iops >= in->limit_iops * LIMIT_SHARE;
+}
+
 /* measured: the level at the end; best: the highest there was; both in the unit of expected. */
 static VerdictReason judge_level(const VerdictInput *in, Expectation which, double expected, double measured,
                                  double best) {
@@ -108,6 +115,9 @@ static VerdictReason judge_level(const VerdictInput *in, Expectation which, doub
                 reason.result = VERDICT_FAIL;
                 reason.measured = 0;
                 reason.text = "missed already: nothing completed any more at the end, for a minute or longer";
+        } else if (measured < expected && which != EXPECT_FLOOR_RATIO_MIN && is_held_back(in)) {
+                reason.result = VERDICT_INCONCLUSIVE;
+                reason.text = "the job's own rate limit allows no more";
         } else if (level_is_known(in)) {
                 reason.result = measured >= expected ? VERDICT_PASS : VERDICT_FAIL;
                 reason.text = known_level_text(in, which);

@@ -36,6 +36,7 @@ typedef struct VerdictInput {
         RunState state;
         bool read_only;            /* the device became so */
         double bytes_per_io;       /* mean of the judged direction; NaN: nothing completed */
+        double limit_iops;         /* what the job allowed itself of it; 0: no limit */
         double fills;              /* what the phase moved in this direction, in capacities; NaN: capacity unknown */
         double latency_p999_ns;    /* of all I/O of the phase; NaN: nothing completed, or only means are known */
         bool latency_is_mean;      /* no percentile is known */

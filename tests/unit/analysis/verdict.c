@@ -81,6 +81,30 @@ START_TEST(claims_are_held_against_the_level_that_lasts) {
 }
 END_TEST
 
+START_TEST(what_the_job_did_not_ask_for_is_not_missed) {
+        Analysis a = state(STEADY_STEADY, 4000, 3900, 0);
+        Expectations e = expect(EXPECT_CLAIMED_IOPS, 5000);
+        VerdictInput in = input(&a, &e);
+
+        in.limit_iops = 4000;
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+        a.steady_iops = 3801;
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+        a.steady_iops = 3799; /* the drive's own */
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+        a.steady_iops = 3900;
+        a.end_silent_s = 60;
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+
+        a.end_silent_s = 0;
+        e.value[EXPECT_CLAIMED_IOPS] = 3900;
+        ck_assert_int_eq(only(&in).result, VERDICT_PASS);
+        e.value[EXPECT_CLAIMED_IOPS] = 5000;
+        in.limit_iops = 0;
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+}
+END_TEST
+
 static const SteadyState unknown[] = { STEADY_TOO_SHORT, STEADY_DRIFTING, STEADY_NOT_ENOUGH_VOLUME };
 
 START_TEST(what_does_not_last_yet_is_no_pass) {
@@ -399,6 +423,7 @@ static Suite *make_suite(void) {
         const int n_unknown = sizeof(unknown) / sizeof(unknown[0]);
 
         tcase_add_test(tc, claims_are_held_against_the_level_that_lasts);
+        tcase_add_test(tc, what_the_job_did_not_ask_for_is_not_missed);
         tcase_add_loop_test(tc, what_does_not_last_yet_is_no_pass, 0, n_unknown);
         tcase_add_loop_test(tc, what_was_never_reached_is_missed_on_a_short_run, 0, n_unknown);
         tcase_add_loop_test(tc, a_trough_may_come_back_to_twice_its_level, 0, n_unknown);
