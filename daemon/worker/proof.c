@@ -25,7 +25,7 @@
 #define N_INDICES_MAX 1024U
 
 typedef enum Finding {
-        FINDING_BLANK, /* zeros, in a run that writes them: neither proof nor the contrary */
+        FINDING_BLANK, /* zeros where the run has written some: neither proof nor the contrary */
         FINDING_OWN,
         FINDING_OTHER_RUN,
         FINDING_FOREIGN,
@@ -36,6 +36,7 @@ typedef enum Finding {
 typedef struct Range {
         const PhasePlan *phase;
         uint64_t from, to;
+        bool may_be_blank; /* the run has written zeros since */
 } Range;
 
 typedef struct Ranges {
@@ -50,10 +51,9 @@ typedef struct Proof {
         Ranges settled, recent;
         size_t block_bytes; /* of one read: at least a logical block */
         uint8_t *buf;
-        size_t n_own, n_other, n_unreadable;
+        size_t n_own, n_other, n_blank, n_unreadable;
         uint64_t first_other; /* offset, bytes */
         bool is_other_run;
-        bool writes_zeros; /* a phase of the run: blocks of the others may have become blank */
 } Proof;
 
 static Proof *proof_free(Proof *proof) {
@@ -66,11 +66,26 @@ DEFINE_CLEANUP(Proof *, proof_free)
 
 /* --- what was written, and when --- */
 
-static void ranges_add(Ranges *ranges, const PhasePlan *phase, uint64_t from, uint64_t to) {
-        if (from >= to)
+static void ranges_add(Ranges *ranges, const Range *range) {
+        if (range->from >= range->to)
                 return;
-        ranges->items[ranges->n++] = (Range){ phase, from, to };
-        ranges->n_indices += to - from;
+        ranges->items[ranges->n++] = *range;
+        ranges->n_indices += range->to - range->from;
+}
+
+/*
+ * Whether this phase or a later one has written zeros, or may have in the seconds that are not known. One that is still
+ * to come excuses nothing: a drive that somebody has erased is blank, too.
+ */
+static bool may_be_blank_since(const Plan *plan, const Standing *standing, uint32_t first) {
+        for (uint32_t i = first; i < standing->n_phases && i <= standing->phase; i++) {
+                bool has_begun = i < standing->phase || standing->phases[i].position.next_index > 0;
+
+                if (plan->phases[i].content.is_zero && rw_mode_writes(plan->phases[i].rw) &&
+                    (has_begun || !standing->drained))
+                        return true;
+        }
+        return false;
 }
 
 static void proof_collect(Proof *proof, const Plan *plan, bool kept_power) {
@@ -86,11 +101,12 @@ static void proof_collect(Proof *proof, const Plan *plan, bool kept_power) {
                         continue;
                 bool is_old = standing->elapsed_ns > end_ns && standing->elapsed_ns - end_ns >= POSITION_SETTLED_NS;
                 bool within = p->settled_from >= p->first_index && p->settled_to <= p->low_index;
+                bool may_be_blank = may_be_blank_since(plan, standing, i);
 
                 if (!(within && (is_old || kept_power)))
-                        ranges_add(&proof->settled, phase, p->settled_from, p->settled_to);
-                ranges_add(is_old || kept_power ? &proof->settled : &proof->recent, phase, p->first_index,
-                           p->low_index);
+                        ranges_add(&proof->settled, &(Range){ phase, p->settled_from, p->settled_to, may_be_blank });
+                ranges_add(is_old || kept_power ? &proof->settled : &proof->recent,
+                           &(Range){ phase, p->first_index, p->low_index, may_be_blank });
         }
 }
 
@@ -140,22 +156,22 @@ static bool is_blank(const uint8_t *data, size_t n_bytes) {
         return data[0] == 0 && memcmp(data, data + 1, n_bytes - 1) == 0;
 }
 
-static Finding judge_block(Proof *proof, const PatternOp *op) {
+static Finding judge_block(Proof *proof, const Range *range, const PatternOp *op) {
         size_t n_bytes = MIN((size_t) op->length, proof->block_bytes);
 
         if (!proof_read(proof, op->offset, n_bytes))
                 return FINDING_UNREADABLE;
-        if (proof->writes_zeros && is_blank(proof->buf, n_bytes))
+        if (range->may_be_blank && is_blank(proof->buf, n_bytes))
                 return FINDING_BLANK;
         return judge_sectors(proof->standing, proof->buf, n_bytes, op->offset);
 }
 
-static void proof_look(Proof *proof, const PatternOp *op) {
-        Finding finding = judge_block(proof, op);
+static void proof_look(Proof *proof, const Range *range, const PatternOp *op) {
+        Finding finding = judge_block(proof, range, op);
 
         if (finding == FINDING_BLANK)
-                return;
-        if (finding == FINDING_OWN)
+                proof->n_blank++;
+        else if (finding == FINDING_OWN)
                 proof->n_own++;
         else if (finding == FINDING_UNREADABLE)
                 proof->n_unreadable++;
@@ -179,7 +195,7 @@ static void proof_look_at_ranges(Proof *proof, const Ranges *ranges) {
                         PatternOp op = pattern_at(&pattern, index);
                         if (op.direction != DIRECTION_WRITE)
                                 continue;
-                        proof_look(proof, &op);
+                        proof_look(proof, range, &op);
                         break;
                 }
         }
@@ -215,7 +231,7 @@ static int refuse_unread(const Proof *proof, Refusal *ret_why, Error *error) {
 }
 
 static const char *what_proves_nothing(const Proof *proof) {
-        return proof->writes_zeros ? "nothing but zeros" : "nothing";
+        return proof->n_blank > 0 ? "nothing but zeros" : "nothing";
 }
 
 static int refuse_unproven(const Proof *proof, Refusal *ret_why, Error *error) {
@@ -273,8 +289,6 @@ static int proof_new(Proof **ret, const Claim *claim, const Plan *plan, const St
         proof->buf = aligned_alloc(READ_BYTES, (proof->block_bytes + READ_BYTES - 1) / READ_BYTES * READ_BYTES);
         if (!proof->buf)
                 return -ENOMEM;
-        for (size_t i = 0; i < plan->n_phases; i++)
-                proof->writes_zeros |= plan->phases[i].content.is_zero && rw_mode_writes(plan->phases[i].rw);
         proof_collect(proof, plan, likeness == LIKENESS_SAME);
         *ret = TAKE_PTR(proof);
         return 0;

@@ -303,30 +303,70 @@ START_TEST(pieces_alike_in_many_places_are_the_runs_own) {
 }
 END_TEST
 
-/* Zeros say nothing, but only in a run that writes some; what others wrote is noticed among them. */
-START_TEST(zeros_prove_nothing_in_a_run_that_writes_them) {
+static void blank_from(uint64_t offset) {
+        ck_assert_int_eq(ftruncate(claim.fd, (off_t) offset), 0);
+        ck_assert_int_eq(ftruncate(claim.fd, SIZE), 0);
+}
+
+/* Two phases that write, the second of them zeros; the first has written. */
+static void setup_zeros(void) {
         phases[1] = random_phase(RW_RANDWRITE, 0);
         phases[1].content.is_zero = true;
         write_indices(TAG, 0, N_WRITTEN);
         stood_at(0, N_WRITTEN, 0, 1000);
-        ck_assert_int_eq(ftruncate(claim.fd, SIZE / 2), 0);
-        ck_assert_int_eq(ftruncate(claim.fd, SIZE), 0);
+}
+
+START_TEST(zeros_prove_nothing_where_the_run_has_written_some) {
+        setup_zeros();
+        standing.phase = 1;
+        standings[1].position.next_index = 1;
+        standing.drained = true;
+        blank_from(SIZE / 2);
         ck_assert_int_eq(try(LIKENESS_STRONG), 0);
 
-        ck_assert_int_eq(ftruncate(claim.fd, 0), 0);
-        ck_assert_int_eq(ftruncate(claim.fd, SIZE), 0);
+        blank_from(0);
         ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        ck_assert_str_eq(detail, "the run had written nothing but zeros to it");
         expect_refused(LIKENESS_WEAK, REFUSAL_FINAL, "no serial number");
         ck_assert_ptr_nonnull(strstr(error_message(&error), "nothing but zeros"));
-        error_clear(&error);
+}
+END_TEST
 
-        phases[1].content.is_zero = false;
-        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
-        error_clear(&error);
-
-        phases[1].content.is_zero = true;
+START_TEST(other_data_is_noticed_among_zeros) {
+        setup_zeros();
+        standing.phase = 1;
         for (uint64_t offset = 0; offset < SIZE; offset += BLOCK)
                 overwrite(offset, 1);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
+}
+END_TEST
+
+/* A drive that somebody has erased is no drive on which the run has written zeros. */
+START_TEST(zeros_that_are_still_to_come_excuse_nothing) {
+        setup_zeros();
+        blank_from(0);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
+}
+END_TEST
+
+/* The phase has its turn, and what it did in the seconds before the end is known only after a clean stop. */
+START_TEST(zeros_may_have_come_in_the_seconds_that_are_not_known) {
+        setup_zeros();
+        standing.phase = 1;
+        blank_from(0);
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        standing.drained = true;
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
+}
+END_TEST
+
+START_TEST(zeros_from_before_excuse_no_later_phase) {
+        setup_zeros();
+        phases[0].content.is_zero = true;
+        phases[1].content.is_zero = false;
+        standing.phase = 1;
+        standings[1].position = standings[0].position;
+        blank_from(0);
         expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
 }
 END_TEST
@@ -357,7 +397,11 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, a_signature_elsewhere_is_somebodys);
         tcase_add_test(tc, a_signature_before_the_first_write_is_somebodys);
         tcase_add_test(tc, pieces_alike_in_many_places_are_the_runs_own);
-        tcase_add_test(tc, zeros_prove_nothing_in_a_run_that_writes_them);
+        tcase_add_test(tc, zeros_prove_nothing_where_the_run_has_written_some);
+        tcase_add_test(tc, other_data_is_noticed_among_zeros);
+        tcase_add_test(tc, zeros_that_are_still_to_come_excuse_nothing);
+        tcase_add_test(tc, zeros_may_have_come_in_the_seconds_that_are_not_known);
+        tcase_add_test(tc, zeros_from_before_excuse_no_later_phase);
         suite_add_tcase(suite, tc);
         return suite;
 }
