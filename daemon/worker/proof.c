@@ -54,6 +54,7 @@ typedef struct Proof {
         size_t n_own, n_other, n_blank, n_unreadable;
         uint64_t first_other; /* offset, bytes */
         bool is_other_run;
+        bool kept_power; /* for all that is known */
 } Proof;
 
 static Proof *proof_free(Proof *proof) {
@@ -203,13 +204,21 @@ static void proof_look_at_ranges(Proof *proof, const Ranges *ranges) {
 
 /* --- what that means --- */
 
-/* Of the blocks looked at, how many may hold something else because their write failed; twice the mean. */
+/*
+ * Of the blocks looked at, how many may hold something else because their write failed: twice the mean. Reads that
+ * failed are counted with the writes, and all errors of the run with these ranges; so no number of them excuses more
+ * than a quarter.
+ */
 static uint64_t n_failures_allowed(const Proof *proof) {
         uint64_t failed = proof->standing->n_errors, n = proof->settled.n_indices;
 
         if (failed == 0 || n == 0)
                 return 0;
-        return 1 + (uint64_t) ((unsigned __int128) MIN(failed, n) * 2 * N_BLOCKS / n);
+
+        uint64_t share = 1 + (uint64_t) ((unsigned __int128) MIN(failed, n) * 2 * N_BLOCKS / n);
+        uint64_t most = MAX((proof->n_own + proof->n_other) / 4, UINT64_C(1));
+
+        return MIN(share, most);
 }
 
 static int refuse_contents(const Proof *proof, Refusal *ret_why, Error *error) {
@@ -218,9 +227,8 @@ static int refuse_contents(const Proof *proof, Refusal *ret_why, Error *error) {
         *ret_why = REFUSAL_FINAL;
         return error_set(error, ERROR_REFUSED, EMEDIUMTYPE,
                          "%s does not carry what the run has written: of %zu blocks read back %zu hold something else, "
-                         "the first at byte %" PRIu64 "%s; it was put to another use, and nothing is written to it",
-                         proof->claim->info->path, n, proof->n_other, proof->first_other,
-                         proof->is_other_run ? ", by another run of plateau" : "");
+                         "the first at byte %" PRIu64 "%s", proof->claim->info->path, n, proof->n_other,
+                         proof->first_other, what_became_of_it(proof));
 }
 
 static int refuse_unread(const Proof *proof, Refusal *ret_why, Error *error) {
@@ -289,7 +297,8 @@ static int proof_new(Proof **ret, const Claim *claim, const Plan *plan, const St
         proof->buf = aligned_alloc(READ_BYTES, (proof->block_bytes + READ_BYTES - 1) / READ_BYTES * READ_BYTES);
         if (!proof->buf)
                 return -ENOMEM;
-        proof_collect(proof, plan, likeness == LIKENESS_SAME);
+        proof->kept_power = likeness == LIKENESS_SAME;
+        proof_collect(proof, plan, proof->kept_power);
         *ret = TAKE_PTR(proof);
         return 0;
 }

@@ -41,6 +41,7 @@ static PhasePlan random_phase(RwMode rw, uint32_t read_percent) {
 }
 
 static void setup(void) {
+        info.write_cache = NULL;
         claim = (Claim){ .info = &info, .fd = memfd_create("device", MFD_CLOEXEC) };
         ck_assert_int_ge(claim.fd, 0);
         ck_assert_int_eq(ftruncate(claim.fd, SIZE), 0);
@@ -184,6 +185,28 @@ START_TEST(none_of_the_youngest_is_not_enough) {
 }
 END_TEST
 
+/* The drive may only be one that forgets what it never was told to flush. */
+START_TEST(a_write_cache_that_lost_its_power_is_not_accused) {
+        static const char words[] = "either its write cache lost them with the power, or it was put to another use";
+
+        info.write_cache = (char *) "write back";
+        stood_at(0, N_WRITTEN, 0, N_WRITTEN);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, words);
+        error_clear(&error);
+
+        expect_refused(LIKENESS_SAME, REFUSAL_FINAL, "; it was put to another use");
+        error_clear(&error);
+
+        write_indices(TAG + 1, 0, N_WRITTEN);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "by another run of plateau; it was put to another use");
+        error_clear(&error);
+
+        info.write_cache = (char *) "write through";
+        overwrite(0, SIZE);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "; it was put to another use");
+}
+END_TEST
+
 /* A range from before a jump counts for itself; what was jumped over was never written. */
 START_TEST(a_gap_is_not_looked_for) {
         write_indices(TAG, 0, 500);
@@ -243,6 +266,28 @@ START_TEST(failed_writes_may_be_missing) {
         standing.n_errors = N_WRITTEN / 20;
         ck_assert_int_eq(try(LIKENESS_STRONG), 0);
         standing.n_errors = 1;
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "something else");
+}
+END_TEST
+
+/* They may have been reads, all of them. */
+START_TEST(no_number_of_errors_excuses_more_than_a_quarter) {
+        write_indices(TAG, 0, N_WRITTEN);
+        stood_at(0, N_WRITTEN, 0, N_WRITTEN);
+        standing.n_errors = UINT64_MAX;
+        overwrite(0, SIZE / 5);
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        overwrite(0, SIZE / 3);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "something else");
+}
+END_TEST
+
+START_TEST(one_of_few_blocks_may_be_missing) {
+        write_indices(TAG, 0, 2);
+        stood_at(0, 3, 0, 3);
+        standing.n_errors = 1;
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        stood_at(0, 4, 0, 4);
         expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "something else");
 }
 END_TEST
@@ -385,12 +430,15 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, what_had_not_settled_may_be_lost_with_the_power);
         tcase_add_test(tc, one_of_the_youngest_is_enough_where_nothing_has_settled);
         tcase_add_test(tc, none_of_the_youngest_is_not_enough);
+        tcase_add_test(tc, a_write_cache_that_lost_its_power_is_not_accused);
         tcase_add_test(tc, a_gap_is_not_looked_for);
         tcase_add_test(tc, an_earlier_phase_counts_whole);
         tcase_add_test(tc, reads_in_between_prove_nothing);
         tcase_add_test(tc, a_run_that_only_read_has_nothing_to_prove);
         tcase_add_test(tc, a_weak_identity_and_own_blocks_are_enough);
         tcase_add_test(tc, failed_writes_may_be_missing);
+        tcase_add_test(tc, no_number_of_errors_excuses_more_than_a_quarter);
+        tcase_add_test(tc, one_of_few_blocks_may_be_missing);
         tcase_add_test(tc, failed_writes_do_not_excuse_a_drive_without_any);
         tcase_add_test(tc, a_drive_that_cannot_be_read_is_waited_for);
         tcase_add_test(tc, a_signature_in_an_own_sector_is_chance);
