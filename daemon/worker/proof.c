@@ -221,6 +221,18 @@ static uint64_t n_failures_allowed(const Proof *proof) {
         return MIN(share, most);
 }
 
+/* A drive may forget what it was never told to flush; it keeps none of another run's data in its place. */
+static const char *what_became_of_it(const Proof *proof) {
+        const char *write_cache = proof->claim->info->write_cache;
+
+        if (proof->is_other_run)
+                return ", by another run of plateau; it was put to another use, and nothing is written to it";
+        if (!proof->kept_power && write_cache && strcmp(write_cache, "write back") == 0)
+                return "; either its write cache lost them with the power, or it was put to another use; nothing is "
+                       "written to it";
+        return "; it was put to another use, and nothing is written to it";
+}
+
 static int refuse_contents(const Proof *proof, Refusal *ret_why, Error *error) {
         size_t n = proof->n_own + proof->n_other;
 
