@@ -306,6 +306,15 @@ def test_verdict_pass(database, script):
     assert "verdict: pass" in cli("verdict", "1").out
 
 
+@pytest.mark.parametrize("limit", ["rate_iops=4000", "rate=31m", "rate_iops=4k,8k", "rate=16m,31m"])
+def test_a_claim_above_the_limit_of_the_job_tells_nothing(database, script, limit):
+    job = ["[write]", "rw=randwrite", "bs=4k", "numjobs=2" if limit == "rate_iops=4000" else "numjobs=1", limit]
+    claim = ["[expect]", "claimed_iops=10k"]
+    cli = database.write(script().job(*job, *claim).size(2 * GIB).run().state("running").noisy(3600, 8000).state("done"))
+    document = cli.json("verdict", 1, check=7)
+    assert "rate limit" in reasons(document)["claimed_iops"]["reason"]
+
+
 def test_a_claim_is_held_against_the_floor_and_not_the_burst(database, script):
     cli = database.write(run_with(script(), "claimed_iops=60k", levels=((120, 65000), (3600, 8000))))
     document = cli.json("verdict", 1, check=1)
