@@ -17,7 +17,6 @@
 
 #define N_STEPS_MAX 6 /* regimes that are told one by one; the table has them all */
 #define DIP_SHARE 0.8 /* of both neighbours */
-#define CYCLES_OVERDUE 1.25 /* of a period: as far as falls of a cycle may be off it */
 #define STEADY_FILLS 2.0
 
 typedef struct Volume {
@@ -42,8 +41,7 @@ static void print_bandwidth(const Judgement *j, double iops) {
 /* Something followed the state that is judged, and was too short to be one. */
 static bool has_tail(const Analysis *a) {
         if (a->has_cycle)
-                return a->end_to_s - a->end_from_s > CYCLES_OVERDUE * a->cycle_period_s &&
-                       a->end_iops < a->cycle_low_iops;
+                return a->cycle_is_over;
         return a->end_from_s > a->steady_since_s;
 }
 
@@ -180,8 +178,9 @@ static void print_steady(const Judgement *j) {
 
 static void print_tail(const Analysis *a) {
         if (has_tail(a))
-                printf("In its last %s it did %s IOPS (%.2g %% of the burst): too short to call that its state.\n",
-                       span(a->end_to_s - a->end_from_s).text, count(a->end_iops).text, 100 * a->end_ratio);
+                printf("In its last %s it did %s IOPS (%.2g %% of the burst): %s.\n",
+                       span(a->end_to_s - a->end_from_s).text, count(a->end_iops).text, 100 * a->end_ratio,
+                       a->cycle_is_over ? "its cycles have ended" : "too short to call that its state");
         if (a->end_silent_s > 0)
                 printf("It did nothing at all in its last %s.\n", span(a->end_silent_s).text);
 }

@@ -68,6 +68,7 @@ typedef struct Analysis {
         double end_from_s, end_to_s;
         double end_iops;
         double end_ratio;    /* to the burst */
+        bool cycle_is_over;  /* it did less than the troughs of its cycle for longer than a period */
         double end_silent_s; /* since its last I/O, if the drive should have done some by now; else 0 */
 
         /*

@@ -32,7 +32,7 @@ static void verdict_add(Verdict *v, VerdictReason reason) {
 
 static bool level_is_known(const VerdictInput *in) {
         if (in->analysis->steady == STEADY_CYCLING)
-                return !(in->fills < FILLS_KNOWN);
+                return !in->analysis->cycle_is_over && !(in->fills < FILLS_KNOWN);
         return in->analysis->steady == STEADY_STEADY;
 }
 
@@ -51,6 +51,9 @@ static const char *drifting_text(const Analysis *a) {
 
 static const char *unknown_level_text(const VerdictInput *in) {
         bool by_time = isnan(in->fills);
+
+        if (in->analysis->cycle_is_over)
+                return "its cycles have ended, and it has done less than their troughs since then";
 
         switch (in->analysis->steady) {
         case STEADY_TOO_SHORT:
@@ -76,7 +79,9 @@ static const char *known_level_text(const VerdictInput *in, Expectation which) {
                 return "its stalls, which take more than 5 % of the time";
         if (which == EXPECT_FLOOR_RATIO_MIN && a->steady == STEADY_CYCLING)
                 return "the troughs of its cycles";
-        return a->steady == STEADY_CYCLING ? "the mean over its cycles" : "the level that lasts";
+        if (a->steady == STEADY_CYCLING)
+                return "the mean over its cycles";
+        return isnan(in->fills) ? "the level that lasts (capacity unknown: judged by time)" : "the level that lasts";
 }
 
 /* What is not known to last can be told to be missed, but not to be kept: why it is missed already, else NULL. */
@@ -104,6 +109,10 @@ static bool is_held_back(const VerdictInput *in) {
 /* measured: the level at the end; best: the highest there was; both in the unit of expected. */
 static VerdictReason judge_level(const VerdictInput *in, Expectation which, double expected, double measured,
                                  double best) {
+        if (in->analysis->cycle_is_over)
+                measured = which == EXPECT_FLOOR_RATIO_MIN ? fmin(measured, in->analysis->end_ratio)
+                                                           : measured * in->analysis->end_iops / in->analysis->steady_iops;
+
         VerdictReason reason = { .which = which, .expected = expected, .measured = measured };
         const char *missed = missed_text(in, expected, measured, best);
 
