@@ -56,6 +56,7 @@ int run_stand_new(Run *run, const StoreNewRun *inserted) {
         standing->boot_id = strdup(inserted->boot_id);
         if (!standing->boot_id)
                 return -ENOMEM;
+        standing_note_plan(standing, inserted->plan);
         standing->run_tag = inserted->run_tag;
         standing->seed = inserted->seed;
         run->since_ns = inserted->created_at_ns;

@@ -323,6 +323,11 @@ int proof_try(const Claim *claim, const Plan *plan, const Standing *standing, Li
         int r = proof_new(&proof, claim, plan, standing, likeness);
         if (r < 0)
                 return error_set(error, ERROR_FAILED, -r, "out of memory");
+        r = standing_check_plan(standing, plan, error);
+        if (r < 0) {
+                *ret_why = REFUSAL_FINAL;
+                return r;
+        }
         r = proof_check_signatures(proof, ret_why, error);
         if (r >= 0)
                 r = proof_check_blocks(proof, likeness, ret_why, error);

@@ -18,8 +18,9 @@
 #include "wire/message.h"
 
 /*
- * plan: bound with the standing's seed. claim: made with erase_existing, so that it tells signatures. On success
- * *ret_detail says for a person what was found. Else *ret_why and a message. -ENOMEM.
+ * plan: bound with the standing's seed, of as many phases; one that is not the run's is refused. claim: made with
+ * erase_existing, so that it tells signatures. On success *ret_detail says for a person what was found. Else *ret_why
+ * and a message. -ENOMEM.
  */
 int proof_try(const Claim *claim, const Plan *plan, const Standing *standing, Likeness likeness, char **ret_detail,
               Refusal *ret_why, Error *error);

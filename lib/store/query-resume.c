@@ -100,6 +100,14 @@ static void read_position(Columns *c, Position *position) {
         position->boot_ns = column_u64(c);
 }
 
+static void read_shape(Columns *c, PhaseShape *shape) {
+        column_directions(c, shape->block_bytes);
+        shape->iodepth = column_u32(c);
+        shape->numjobs = column_u32(c);
+        shape->region_offset = column_u64(c);
+        shape->region_bytes = column_u64(c);
+}
+
 /* False if the phase has done I/O of which no position tells: an earlier version recorded it. */
 static bool read_phase(Columns *c, Standing *standing, uint32_t index) {
         PhaseStanding *phase = &standing->phases[index];
@@ -111,6 +119,7 @@ static bool read_phase(Columns *c, Standing *standing, uint32_t index) {
         bool has_samples = !column_is_null(c);
         uint64_t first_elapsed_ns = column_u64(c);
         read_position(c, &phase->position);
+        read_shape(c, &phase->shape);
 
         if (is_done && standing->phase == index)
                 standing->phase = index + 1;
@@ -125,7 +134,9 @@ static int read_phases(Store *store, uint32_t run, Standing *standing, Error *er
         bool known = true;
         int r = statement_prepare(store,
                 "SELECT state = 'done', read_ios + write_ios + trim_ios, errors, elapsed_ns, first_elapsed_ns,"
-                " first_index, low_index, next_index, next_write, issued_bytes, settled_from, settled_to, boot_ns"
+                " first_index, low_index, next_index, next_write, issued_bytes, settled_from, settled_to, boot_ns,"
+                " read_block_bytes, write_block_bytes, trim_block_bytes, iodepth, numjobs, region_offset_bytes,"
+                " region_bytes"
                 " FROM phases WHERE run = ? ORDER BY phase",
                 &stmt, error);
         if (r < 0)

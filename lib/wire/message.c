@@ -31,6 +31,15 @@ static void position_code(Codec *codec, Position *position) {
         codec_u64(codec, &position->boot_ns);
 }
 
+static void shape_code(Codec *codec, PhaseShape *shape) {
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                codec_u64(codec, &shape->block_bytes[d]);
+        codec_u64(codec, &shape->region_offset);
+        codec_u64(codec, &shape->region_bytes);
+        codec_u32(codec, &shape->iodepth);
+        codec_u32(codec, &shape->numjobs);
+}
+
 static void standing_fields_code(Codec *codec, Standing *standing) {
         device_info_code(codec, standing->device);
         codec_bool(codec, &standing->same_boot);
@@ -45,6 +54,7 @@ static void standing_fields_code(Codec *codec, Standing *standing) {
         for (uint32_t i = 0; i < standing->n_phases; i++) {
                 codec_u64(codec, &standing->phases[i].elapsed_ns);
                 position_code(codec, &standing->phases[i].position);
+                shape_code(codec, &standing->phases[i].shape);
         }
         if (codec->error == 0 && (standing->run_tag == 0 || standing->phase > standing->n_phases))
                 codec_refuse(codec);

@@ -2,7 +2,10 @@
 
 #include "wire/standing.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "util/macro.h"
 
@@ -25,6 +28,57 @@ Standing *standing_free(Standing *standing) {
         free(standing->phases);
         free(standing);
         return NULL;
+}
+
+static PhaseShape shape_of(const PhasePlan *plan) {
+        PhaseShape shape = {
+                .region_offset = plan->region_offset,
+                .region_bytes = plan->region_bytes,
+                .iodepth = plan->iodepth,
+                .numjobs = plan->numjobs,
+        };
+
+        memcpy(shape.block_bytes, plan->block_bytes, sizeof(shape.block_bytes));
+        return shape;
+}
+
+void standing_note_plan(Standing *standing, const Plan *plan) {
+        for (uint32_t i = 0; i < standing->n_phases; i++)
+                standing->phases[i].shape = shape_of(&plan->phases[i]);
+}
+
+static int check_shape(const PhaseShape *was, const PhaseShape *is, uint32_t index, Error *error) {
+        const struct {
+                const char *option;
+                uint64_t was, is;
+        } parts[] = {
+                { "numjobs", was->numjobs, is->numjobs },
+                { "iodepth", was->iodepth, is->iodepth },
+                { "bs of reads", was->block_bytes[DIRECTION_READ], is->block_bytes[DIRECTION_READ] },
+                { "bs of writes", was->block_bytes[DIRECTION_WRITE], is->block_bytes[DIRECTION_WRITE] },
+                { "bs of trims", was->block_bytes[DIRECTION_TRIM], is->block_bytes[DIRECTION_TRIM] },
+                { "offset", was->region_offset, is->region_offset },
+                { "size", was->region_bytes, is->region_bytes },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(parts); i++)
+                if (parts[i].was != parts[i].is)
+                        return error_set(error, ERROR_REFUSED, EPROTO,
+                                         "phase %" PRIu32 " of the run has %s=%" PRIu64 ", but its job comes to %" PRIu64
+                                         " now: it counts the machine's CPUs or memory ($ncpus, $mb_memory), or this "
+                                         "version of plateau reads it in another way; start it anew",
+                                         index, parts[i].option, parts[i].was, parts[i].is);
+        return 0;
+}
+
+int standing_check_plan(const Standing *standing, const Plan *plan, Error *error) {
+        int r = 0;
+
+        for (uint32_t i = 0; r >= 0 && i < standing->n_phases; i++) {
+                PhaseShape is = shape_of(&plan->phases[i]);
+                r = check_shape(&standing->phases[i].shape, &is, i, error);
+        }
+        return r;
 }
 
 uint64_t standing_next_write(const Standing *standing) {

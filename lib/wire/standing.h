@@ -8,10 +8,19 @@
 
 #include "device/info.h"
 #include "sample/position.h"
+#include "spec/plan.h"
+
+/* What a phase was planned as: enough to see whether it is planned otherwise now. */
+typedef struct PhaseShape {
+        uint64_t block_bytes[N_DIRECTIONS];
+        uint64_t region_offset, region_bytes; /* bytes */
+        uint32_t iodepth, numjobs;
+} PhaseShape;
 
 typedef struct PhaseStanding {
         uint64_t elapsed_ns; /* running time in it */
         Position position;
+        PhaseShape shape;
 } PhaseStanding;
 
 typedef struct Standing {
@@ -34,6 +43,15 @@ Standing *standing_new(uint32_t n_phases);
 Standing *standing_free(Standing *standing);
 DEFINE_CLEANUP(Standing *, standing_free)
 #define _cleanup_standing_ _cleanup_(standing_freep)
+
+/* Notes as what each phase is planned. plan: of as many phases. */
+void standing_note_plan(Standing *standing, const Plan *plan);
+
+/*
+ * Whether a plan that was made again, of as many phases, is the one that the run has: else the order of I/O is another
+ * one, and neither what was written is known nor where to go on. ERROR_REFUSED (-EPROTO).
+ */
+int standing_check_plan(const Standing *standing, const Plan *plan, Error *error);
 
 /* The number of the run's next write, as far as it is known. */
 uint64_t standing_next_write(const Standing *standing);

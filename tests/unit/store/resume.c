@@ -106,6 +106,24 @@ START_TEST(identity_is_that_of_the_device) {
 }
 END_TEST
 
+START_TEST(phases_are_known_as_they_were_planned) {
+        _cleanup_store_ Store *store = open_writer();
+        StoreNewRun given = new_run();
+        _cleanup_(store_resume_freep) StoreResume *resume = get_resume(store, add_run(store));
+
+        for (uint32_t i = 0; i < resume->standing->n_phases; i++) {
+                const PhasePlan *plan = &given.plan->phases[i];
+                const PhaseShape *shape = &resume->standing->phases[i].shape;
+
+                ck_assert_int_eq(memcmp(shape->block_bytes, plan->block_bytes, sizeof(plan->block_bytes)), 0);
+                ck_assert_uint_eq(shape->iodepth, plan->iodepth);
+                ck_assert_uint_eq(shape->numjobs, plan->numjobs);
+                ck_assert_uint_eq(shape->region_offset, plan->region_offset);
+                ck_assert_uint_eq(shape->region_bytes, plan->region_bytes);
+        }
+}
+END_TEST
+
 START_TEST(all_that_are_done_are_behind_it) {
         _cleanup_store_ Store *store = open_writer();
         uint32_t run = add_run(store);
@@ -248,6 +266,7 @@ static Suite *resume_suite(void) {
 
         tcase_add_test(tcase, position_is_that_of_the_newest_sample_of_each_phase);
         tcase_add_test(tcase, identity_is_that_of_the_device);
+        tcase_add_test(tcase, phases_are_known_as_they_were_planned);
         tcase_add_test(tcase, all_that_are_done_are_behind_it);
         tcase_add_test(tcase, drained_holds_until_the_state_changes);
         tcase_add_test(tcase, paused_run_is_remembered_as_such);

@@ -36,8 +36,8 @@ static Sample sample = {
 };
 
 static PhaseStanding phase_standings[] = {
-        { 5, { 1, 2, 3, 4, 5, 6, 7, UINT64_MAX } },
-        { 6, { 9, 10, 11, 12, 13, 14, 15, 16 } },
+        { 5, { 1, 2, 3, 4, 5, 6, 7, UINT64_MAX }, { { 20, 21, 22 }, 23, 24, 25, 26 } },
+        { 6, { 9, 10, 11, 12, 13, 14, 15, 16 }, { { 27, 28, 29 }, 30, UINT64_MAX, 31, UINT32_MAX } },
 };
 
 static Standing standing = {
