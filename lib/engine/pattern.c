@@ -134,7 +134,6 @@ void pattern_take_up(const PhasePlan *plan, bool drained, Position *position) {
         if (drained || plan->iodepth == 0)
                 return;
 
-        position->next_write += PATTERN_JUMP;
         if (rw_mode_is_random(plan->rw) && !plan->random_map) {
                 position->next_index += PATTERN_JUMP;
                 position->first_index = position->low_index = position->next_index;

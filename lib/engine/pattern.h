@@ -48,14 +48,18 @@ void pattern_init(Pattern *ret, const PhasePlan *plan, unsigned slice);
 /* Of the I/O with this index. Allocates nothing, takes constant expected time. */
 PatternOp pattern_at(const Pattern *pattern, uint64_t index);
 
-/* Room for more I/Os than any run submits in the seconds that an interruption may lose. */
+/*
+ * Room for more I/Os than any run submits in the seconds that an interruption may lose while its samples are written
+ * each second: 67 s at a million a second. Samples that wait in memory because the database cannot be written may tell
+ * of hours; if those are lost, a run that goes on may draw places and number writes as it did in them.
+ */
 #define PATTERN_JUMP (UINT64_C(1) << 26)
 
 /*
  * From where a phase stood, as far as that is known, to where it goes on. After a stop for which all I/O was waited
  * (drained) exactly there. Else more may have been submitted than is known: a random order without map jumps over it,
  * so that none of it is repeated; any other goes on at the lowest index that had not completed, and repeats at most
- * what was outstanding then and what came in the seconds that were lost, so that no block is left out. Writes get
- * new numbers in any case.
+ * what was outstanding then and what came in the seconds that were lost, so that no block is left out. The numbers of
+ * writes are no matter of a phase, and stay.
  */
 void pattern_take_up(const PhasePlan *plan, bool drained, Position *position);
