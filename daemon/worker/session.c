@@ -37,7 +37,7 @@ typedef struct Session {
         Engine *engine;
         Driver *driver;
         char *proof;
-        Refusal why; /* of a run that is taken up */
+        Refusal why; /* of a run that is taken up; whoever finds it to be final says so */
 } Session;
 
 /* Everything that holds the device, in the order that lets go of it without a trace. */
@@ -149,25 +149,37 @@ static int claim_again(Session *session, const DeviceInfo *found, Error *error) 
                 .confirmations = confirmations,
                 .deny = (const char *const *) session->open.open.deny,
                 .erase_existing = true,
+                .for_reading = true,
         };
 
         return claim_new(&session->claim, &request, error);
 }
 
-/* A newer plateau may read the text of the job in another way. */
-static int plan_bind_again(Session *session, const Standing *standing, Error *error) {
-        session->why = REFUSAL_FINAL;
-        int r = plan_bind(session, standing->seed, error);
-        if (r < 0)
-                return r;
-        if (session->plan->n_phases != standing->n_phases)
-                return error_set(error, ERROR_REFUSED, EPROTO,
-                                 "the run was begun with %" PRIu32 " phases and this version of plateau reads %zu in "
-                                 "its job; start it anew", standing->n_phases, session->plan->n_phases);
-        return 0;
+/* What is wrong with a job stays wrong; a want of memory does not. */
+static int session_judge_job(Session *session, int r) {
+        if (r < 0 && r != -ENOMEM)
+                session->why = REFUSAL_FINAL;
+        return r;
 }
 
-/* Finds the drive, claims it and proves that it carries the run. Nothing is written. */
+/* A newer plateau may read the text of the job in another way. */
+static int plan_bind_again(Session *session, const Standing *standing, Error *error) {
+        int r = session_judge_job(session, plan_bind(session, standing->seed, error));
+        if (r < 0)
+                return r;
+        if (session->plan->n_phases == standing->n_phases)
+                return 0;
+
+        session->why = REFUSAL_FINAL;
+        return error_set(error, ERROR_REFUSED, EPROTO,
+                         "the run was begun with %" PRIu32 " phases and this version of plateau reads %zu in its job; "
+                         "start it anew", standing->n_phases, session->plan->n_phases);
+}
+
+/*
+ * Finds the drive, claims it and proves that it carries the run. Nothing is written; nor is it open for writing before
+ * it is proven, for udev looks at a drive anew that was, and this one may be somebody else's.
+ */
 static int session_take_up(Session *session, const Standing *standing, Error *error) {
         _cleanup_device_info_ DeviceInfo *found = NULL;
         Likeness likeness;
@@ -180,7 +192,6 @@ static int session_take_up(Session *session, const Standing *standing, Error *er
                 return r;
         }
 
-        session->why = REFUSAL_BUSY;
         r = claim_again(session, found, error);
         if (r < 0)
                 return r;
@@ -191,7 +202,7 @@ static int session_take_up(Session *session, const Standing *standing, Error *er
         if (r >= 0)
                 r = proof_try(session->claim, session->plan, standing, likeness, &session->proof, &session->why, error);
         reasons_clear(&session->claim->signatures); /* nothing of it is to be erased */
-        return r;
+        return r < 0 ? r : claim_make_writable(session->claim, error);
 }
 
 /* Parses, claims and binds: everything that may refuse, and nothing that writes. */
@@ -205,7 +216,7 @@ static int session_claim(Session *session, Error *error) {
         };
 
         int r = job_parse(&session->job, open->open.job_name, open->open.job_text, strlen(open->open.job_text), error);
-        if (r < 0)
+        if (session_judge_job(session, r) < 0)
                 return r;
         if (open->open.standing)
                 return session_take_up(session, open->open.standing, error);

@@ -32,7 +32,8 @@
 Claim *claim_free(Claim *claim) {
         if (!claim)
                 return NULL;
-        fd_close(claim->fd);
+        fd_close(claim->holder_fd);
+        fd_close(claim->fd); /* last: udev looks at what was open for writing, and finds it free */
         device_info_free(claim->info);
         reasons_clear(&claim->signatures);
         free(claim);
@@ -85,7 +86,7 @@ static int add_lock_holder(const DeviceInfo *info, Reasons *reasons) {
 }
 
 /*
- * Locks the whole disk: through the claim's own fd, or for a partition through *ret_disk_fd, which
+ * Locks the whole disk: through the claim's exclusive fd, or for a partition through *ret_disk_fd, which
  * the caller closes after the checks. A reason is added if somebody keeps it locked.
  */
 static int lock_disk(const Claim *claim, int *ret_disk_fd, Reasons *reasons, Error *error) {
@@ -101,7 +102,8 @@ static int lock_disk(const Claim *claim, int *ret_disk_fd, Reasons *reasons, Err
                         return error_set(error, ERROR_FAILED, errno, "%s, the disk of %s, cannot be opened: %s",
                                          path, info->path, strerror(errno));
         }
-        int r = lock_patiently(disk_fd >= 0 ? disk_fd : claim->fd);
+        int own_fd = claim->holder_fd >= 0 ? claim->holder_fd : claim->fd;
+        int r = lock_patiently(disk_fd >= 0 ? disk_fd : own_fd);
         if (r == -EWOULDBLOCK)
                 r = add_lock_holder(info, reasons);
         if (r < 0)
@@ -146,7 +148,7 @@ static int claim_open(Claim *claim, const ClaimRequest *request, Reasons *ret_fo
         if (r < 0)
                 return r;
         reasons_clear(&claim->signatures); /* to be found again by who holds the device */
-        int mode = ret_found->n > 0 ? O_RDONLY : O_RDWR;
+        int mode = request->for_reading || ret_found->n > 0 ? O_RDONLY : O_RDWR;
         claim->fd = device_open(claim->info, mode | O_EXCL | O_DIRECT, OPEN_PATIENCE_NS, reasons, error);
         return claim->fd < 0 && claim->fd != -EBADF ? claim->fd : 0;
 }
@@ -179,7 +181,7 @@ int claim_new(Claim **ret, const ClaimRequest *request, Error *error) {
 
         if (!claim)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
-        *claim = (Claim) { .fd = -EBADF };
+        *claim = (Claim) { .fd = -EBADF, .holder_fd = -EBADF };
 
         int r = device_info_read(&claim->info, request->path, error);
         if (r < 0)
@@ -192,6 +194,19 @@ int claim_new(Claim **ret, const ClaimRequest *request, Error *error) {
         if (r < 0)
                 return r;
         *ret = TAKE_PTR(claim);
+        return 0;
+}
+
+int claim_make_writable(Claim *claim, Error *error) {
+        _cleanup_reasons_ Reasons reasons = {};
+        int fd = device_open(claim->info, O_RDWR | O_DIRECT, 0, &reasons, error);
+
+        if (fd == -EBADF)
+                return refuse(claim->info, &reasons, error);
+        if (fd < 0)
+                return fd;
+        claim->holder_fd = claim->fd;
+        claim->fd = fd;
         return 0;
 }
 

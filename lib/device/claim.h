@@ -13,11 +13,13 @@ typedef struct ClaimRequest {
         const char *const *confirmations; /* NULL-terminated; one of them must fit */
         bool erase_existing; /* a signature is no reason to refuse; nothing is erased yet */
         const char *const *deny; /* patterns (device/configuration.h), NULL-terminated; NULL: none */
+        bool for_reading; /* until claim_make_writable() */
 } ClaimRequest;
 
 typedef struct Claim {
         DeviceInfo *info;
         int fd; /* O_RDWR | O_EXCL | O_DIRECT | O_CLOEXEC, flock'ed LOCK_EX if it is the whole disk */
+        int holder_fd; /* what is exclusive and locked instead, of a claim that was for reading; else -EBADF */
         Reasons signatures; /* found and to be erased; empty without erase_existing */
 } Claim;
 
@@ -32,6 +34,12 @@ typedef struct Claim {
  * Of a partition the whole disk is locked during the checks only, so that other partitions of it can be claimed.
  */
 int claim_new(Claim **ret, const ClaimRequest *request, Error *error);
+
+/*
+ * Opens the device of a claim for reading for writing too, if it still is the one that was claimed. The claim does not
+ * let go of it meanwhile. ERROR_REFUSED and others as claim_new(); the claim stays as it was then.
+ */
+int claim_make_writable(Claim *claim, Error *error);
 
 /*
  * Erases what claim_new() found, if anything; of a partition the whole disk is locked meanwhile. The first

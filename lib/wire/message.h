@@ -35,7 +35,7 @@
 #include "spec/job.h"
 #include "wire/standing.h"
 
-#define MESSAGE_VERSION 4
+#define MESSAGE_VERSION 5
 #define MESSAGE_BYTES_MAX (JOB_TEXT_MAX + 256U * 1024U) /* encoded: the longest job file, or any sample */
 
 typedef enum MessageType {
@@ -58,9 +58,9 @@ typedef enum MessageType {
 
 /* Of a run that is taken up, whether it may be tried again. A new run is refused whatever the reason. */
 typedef enum Refusal {
-        REFUSAL_FINAL,  /* the wrong drive, or one that cannot be told from another, or put to another use */
+        REFUSAL_BUSY,   /* it cannot be had now; first, for it is what holds until something else was decided */
         REFUSAL_ABSENT, /* the drive is not there, or not yet */
-        REFUSAL_BUSY,   /* it cannot be had now */
+        REFUSAL_FINAL,  /* the wrong drive, or one that cannot be told from another, or put to another use */
         N_REFUSALS,
 } Refusal;
 

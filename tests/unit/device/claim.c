@@ -492,6 +492,71 @@ START_TEST(test_refused_device_was_not_open_for_writing) {
 }
 END_TEST
 
+static Claim *claim_for_reading(void) {
+        const char *const confirmations[] = { confirmation(), NULL };
+        _cleanup_error_ Error error = ERROR_INIT;
+        Claim *claimed = NULL;
+        const ClaimRequest request = {
+                .path = path, .confirmations = confirmations, .erase_existing = true, .for_reading = true,
+        };
+
+        ck_assert_msg(claim_new(&claimed, &request, &error) == 0, "%s", error_message(&error));
+        return claimed;
+}
+
+/* It may be somebody else's yet: udev must not take it into use because it was looked at. */
+START_TEST(test_claim_for_reading_is_not_open_for_writing) {
+        _cleanup_close_ int watch_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+        char event[sizeof(struct inotify_event)];
+
+        ck_assert_int_ge(inotify_add_watch(watch_fd, path, IN_CLOSE_WRITE), 0);
+        Claim *claimed = claim_for_reading();
+        ck_assert_int_eq(fcntl(claimed->fd, F_GETFL) & (O_ACCMODE | O_DIRECT), O_RDONLY | O_DIRECT);
+        claim_free(claimed);
+        ck_assert_int_eq((int) read(watch_fd, event, sizeof(event)), -1);
+        ck_assert_int_eq(errno, EAGAIN);
+}
+END_TEST
+
+START_TEST(test_claim_made_writable_holds) {
+        _cleanup_claim_ Claim *claimed = claim_for_reading();
+        _cleanup_error_ Error error = ERROR_INIT;
+        _cleanup_close_ int other = open(path, O_RDONLY | O_CLOEXEC);
+
+        ck_assert_msg(claim_make_writable(claimed, &error) == 0, "%s", error_message(&error));
+        ck_assert_int_eq(fcntl(claimed->fd, F_GETFL) & (O_ACCMODE | O_DIRECT), O_RDWR | O_DIRECT);
+        ck_assert_int_lt(open(path, O_RDONLY | O_EXCL), 0);
+        ck_assert_int_eq(errno, EBUSY);
+        ck_assert_int_lt(flock(other, LOCK_SH | LOCK_NB), 0);
+        ck_assert_int_eq(errno, EWOULDBLOCK);
+        ck_assert_int_eq(claim_verify(claimed, NULL), 0);
+}
+END_TEST
+
+START_TEST(test_claim_made_writable_still_erases) {
+        put_luks();
+        _cleanup_claim_ Claim *claimed = claim_for_reading();
+        _cleanup_error_ Error error = ERROR_INIT;
+
+        ck_assert_msg(claim_make_writable(claimed, &error) == 0, "%s", error_message(&error));
+        ck_assert(is_untouched());
+        ck_assert_msg(claim_settle(claimed, &error) == 0, "%s", error_message(&error));
+        ck_assert_uint_eq(content[0], 0);
+}
+END_TEST
+
+/* As if another medium had come under the name since. */
+START_TEST(test_another_device_is_not_made_writable) {
+        _cleanup_claim_ Claim *claimed = claim_for_reading();
+        _cleanup_error_ Error error = ERROR_INIT;
+
+        claimed->info->diskseq++;
+        ck_assert_int_lt(claim_make_writable(claimed, &error), 0);
+        ck_assert_ptr_nonnull(strstr(error_message(&error), "another device or medium"));
+        ck_assert_int_eq(fcntl(claimed->fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+}
+END_TEST
+
 /* All in one line, who uses it first; each reason can be told from the next. */
 START_TEST(test_every_reason_is_told) {
         static const char further[] = " | holds an encrypted volume (crypto_LUKS) at byte 0"
@@ -685,6 +750,10 @@ static Suite *make_suite(void) {
         tcase_add_test(tests, test_busy_is_tried_again);
         tcase_add_test(tests, test_opener_between_look_and_open);
         tcase_add_test(tests, test_refused_device_was_not_open_for_writing);
+        tcase_add_test(tests, test_claim_for_reading_is_not_open_for_writing);
+        tcase_add_test(tests, test_claim_made_writable_holds);
+        tcase_add_test(tests, test_claim_made_writable_still_erases);
+        tcase_add_test(tests, test_another_device_is_not_made_writable);
         tcase_add_test(tests, test_every_reason_is_told);
         tcase_add_loop_test(tests, test_own_worker, 0, 2);
         tcase_add_test(tests, test_what_only_bears_the_name_is_no_worker);
