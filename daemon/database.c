@@ -26,7 +26,6 @@
 #define RETRY_NS NSEC_PER_SEC
 #define HANG_NS (3 * NSEC_PER_SEC) /* then the disk is said not to answer */
 #define ANSWER_NS (10 * NSEC_PER_SEC)  /* for new runs */
-#define WRITTEN_NS (2 * NSEC_PER_SEC)  /* for database_when_written() */
 #define GRACE_NS (500 * NSEC_PER_MSEC) /* for a thread that is not stuck to come to its end */
 #define BATCH_BYTES (8 * MIB)          /* of one transaction; what it holds cannot be dropped meanwhile */
 
@@ -125,6 +124,14 @@ static bool error_may_pass(int r, const Error *error) {
         }
 }
 
+/* Into files that are still those that were opened: else it would be told as written and be nowhere. */
+static int database_commit(Store *store, Error *error) {
+        int r = store_check_files(store, error);
+        if (r < 0)
+                return r;
+        return store_commit(store, error);
+}
+
 /* n pinned changes in one transaction. On failure *ret_culprit is the change that did it, if one did. */
 static int database_write_batch(Database *database, Change *first, size_t n, Change **ret_culprit, Error *error) {
         Change *change = first;
@@ -147,9 +154,7 @@ static int database_write_batch(Database *database, Change *first, size_t n, Cha
                 *ret_culprit = change;
 
         if (r >= 0)
-                r = store_check_files(database->store, error);
-        if (r >= 0)
-                r = store_commit(database->store, error);
+                r = database_commit(database->store, error);
         if (r < 0)
                 store_rollback(database->store);
         else if (ends_run)
@@ -196,7 +201,7 @@ static int database_insert(Database *database, const StoreNewRun *runs, size_t n
         for (size_t i = 0; i < n && r >= 0; i++)
                 r = store_insert_run(database->store, runs + i, ret_ids + i, error);
         if (r >= 0)
-                r = store_commit(database->store, error);
+                r = database_commit(database->store, error);
         if (r < 0)
                 store_rollback(database->store);
         return r;
@@ -300,12 +305,16 @@ static void *database_thread(void *userdata) {
 
 /* --- the loop: answers --- */
 
+static bool request_is_written(const Database *database, const Request *request) {
+        return queue_settled(&database->queue) >= request->ticket;
+}
+
 static bool request_is_due(const Database *database, const Request *request, uint64_t now) {
         if (now >= request->deadline_ns && request->state != REQUEST_ABANDONED)
                 return true;
         if (request->n > 0)
                 return request->state == REQUEST_DONE;
-        return queue_settled(&database->queue) >= request->ticket;
+        return request_is_written(database, request);
 }
 
 /* Takes the first request out of the list that is due (or, abandoned, need not be kept any more). */
@@ -315,6 +324,8 @@ static Request *database_next_due(Database *database, uint64_t now, RequestState
                 if (!request_is_due(database, request, now))
                         continue;
 
+                if (request->n == 0 && request_is_written(database, request))
+                        request->state = REQUEST_DONE;
                 *ret_state = request->state;
                 if (request->state == REQUEST_TAKEN)
                         request->state = REQUEST_ABANDONED; /* stays: the thread has it */
@@ -335,7 +346,7 @@ static Request *request_free(Request *request) {
 /* An insert whose handler has been called by its deadline already is only released. */
 static void request_answer(Request *request, RequestState state) {
         if (request->n == 0) {
-                request->written_handler(request->userdata);
+                request->written_handler(state == REQUEST_DONE, request->userdata);
                 request_free(request);
                 return;
         }
@@ -464,12 +475,13 @@ int database_insert_runs(Database *database, const StoreNewRun *runs, size_t n, 
         return 0;
 }
 
-int database_when_written(Database *database, DatabaseWrittenHandler handler, void *userdata) {
+int database_when_written(Database *database, uint64_t timeout_ns, DatabaseWrittenHandler handler, void *userdata) {
         Request *request = calloc(1, sizeof(*request));
         if (!request)
                 return -ENOMEM;
 
-        request->deadline_ns = time_monotonic_ns() + WRITTEN_NS;
+        if (__builtin_add_overflow(time_monotonic_ns(), timeout_ns, &request->deadline_ns))
+                request->deadline_ns = UINT64_MAX;
         request->written_handler = handler;
         request->userdata = userdata;
 
@@ -688,7 +700,7 @@ Database *database_free(Database *database) {
         for (Request *request = database->requests, *next; request; request = next) {
                 next = request->next;
                 if (request->n == 0)
-                        request->written_handler(request->userdata);
+                        request->written_handler(false, request->userdata);
                 else
                         request->release(request->userdata);
                 request_free(request);

@@ -17,6 +17,7 @@
 
 #include "alarm.h"
 #include "store/store.h"
+#include "util/time.h"
 
 typedef struct Database Database;
 
@@ -75,11 +76,14 @@ int database_insert_runs(Database *database, const StoreNewRun *runs, size_t n, 
                          DatabaseReleaseHandler release, void *userdata);
 
 /*
- * Calls handler once, when all that was handed over before is written, at the latest after two seconds:
- * so that what the bus tells can be read in the database, and a hung database hides nothing.
+ * Calls handler once, when all that was handed over before is written; with written == false if that did not come
+ * about within timeout_ns (UINT64_MAX: it is waited for), or the database is freed. -ENOMEM: it is not called.
  */
-typedef void (*DatabaseWrittenHandler)(void *userdata);
-int database_when_written(Database *database, DatabaseWrittenHandler handler, void *userdata);
+typedef void (*DatabaseWrittenHandler)(bool written, void *userdata);
+int database_when_written(Database *database, uint64_t timeout_ns, DatabaseWrittenHandler handler, void *userdata);
+
+/* For who only tells of it: what the bus says can be read in the database, and a hung database hides nothing. */
+#define DATABASE_TELL_NS (2 * NSEC_PER_SEC)
 
 /* These copy what they are given and return at once. -ENOMEM. */
 int database_set_run_state(Database *database, uint32_t run, RunState state, int64_t at_ns);

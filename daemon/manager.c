@@ -190,7 +190,7 @@ const char *manager_status(Manager *manager, char buf[static MANAGER_STATUS_MAX]
 
 /* --- stopping --- */
 
-static void on_stopped_written(void *userdata) {
+static void on_stopped_written(bool written, void *userdata) {
         Manager *manager = userdata;
         manager->stopped_handler(manager->stopped_userdata);
 }
@@ -203,8 +203,8 @@ void manager_check_stopped(Manager *manager) {
 
         manager->stop_seen = true;
         manager->stop_timer = sd_event_source_disable_unref(manager->stop_timer);
-        if (database_when_written(manager->database, on_stopped_written, manager) < 0)
-                on_stopped_written(manager);
+        if (database_when_written(manager->database, DATABASE_TELL_NS, on_stopped_written, manager) < 0)
+                on_stopped_written(false, manager);
 }
 
 static int on_stop_timer(sd_event_source *source, uint64_t usec, void *userdata) {

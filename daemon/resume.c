@@ -5,7 +5,8 @@
  *
  *     REPORT           the run has its worker, and goes on
  *     REFUSED, final   the run is refused: nothing was written, and waiting would not help
- *     REFUSED, absent  again soon, for a minute: drives and their adapters may take that long to come up
+ *     REFUSED, absent  again soon, for a minute: drives and their adapters may take that long to come up; then the run
+ *                      is refused, but for one that a user has asked for: that one waits to be asked for again
  *     REFUSED, busy    again, ever more seldom; so it is for a worker that dies or a drive that does not answer
  *
  * A drive may be held by whoever mounted it for days; so this costs one process a minute, and one event.
@@ -26,7 +27,7 @@
 #define BUSY_USEC_MIN USEC_PER_SEC
 #define BUSY_USEC_MAX (60 * USEC_PER_SEC)
 
-/* Deaths of the worker, one upon the other, after which only a user may have it tried again. */
+/* Deaths of workers, without minutes of samples between, after which only a user may have it tried again. */
 #define N_DEATHS_MAX 3
 
 struct Resume {
@@ -38,6 +39,8 @@ struct Resume {
         uint64_t busy_usec;      /* to the next try */
         uint64_t absent_since_ns; /* monotonic; 0: it was not found missing */
         bool told;               /* that it has to wait */
+        bool asked;              /* by a user */
+        bool paused;             /* as the worker of this try was told */
 };
 
 static void resume_try(Resume *resume);
@@ -93,6 +96,15 @@ static void resume_refuse(Resume *resume, const char *why) {
         run_refuse(run, why);
 }
 
+/* Whoever asked may have the drive elsewhere, or switched off: that must not be the end of the run. */
+static void resume_give_up(Resume *resume, const char *why) {
+        Run *run = resume->run;
+
+        resume_forget(resume);
+        run_record(run, EVENT_OUTAGE, "it is not taken up: %s; connect it and run 'plateau resume %" PRIu32 "'", why,
+                   run_id(run));
+}
+
 static void resume_on_absent(Resume *resume, const char *why) {
         uint64_t now = time_monotonic_ns();
 
@@ -100,10 +112,12 @@ static void resume_on_absent(Resume *resume, const char *why) {
                 log_info("run %" PRIu32 ": %s", run_id(resume->run), why);
                 resume->absent_since_ns = now;
         }
-        if (now - resume->absent_since_ns >= ABSENT_NS)
-                resume_refuse(resume, why);
-        else
+        if (now - resume->absent_since_ns < ABSENT_NS)
                 resume_arm(resume, ABSENT_USEC, on_timer);
+        else if (resume->asked)
+                resume_give_up(resume, why);
+        else
+                resume_refuse(resume, why);
 }
 
 /* --- the worker's answer --- */
@@ -182,6 +196,7 @@ static int resume_send_open(Resume *resume, Error *error) {
                 },
         };
 
+        resume->paused = open.open.standing->paused;
         int r = worker_process_send(resume->worker, &open);
         if (r < 0)
                 return error_set(error, ERROR_FAILED, -r, "the worker cannot be told: %s", strerror(-r));
@@ -234,15 +249,15 @@ void resume_consider(Manager *manager, Run *run) {
         if (resume || manager->stopping)
                 return;
         if (n_deaths >= N_DEATHS_MAX) {
-                run_record(run, EVENT_OUTAGE, "its worker has died %u times without a sample between; it is taken up "
-                           "again by 'plateau resume %" PRIu32 "' only", n_deaths, run_id(run));
+                run_record(run, EVENT_OUTAGE, "its worker has died %u times without minutes of samples between; it is "
+                           "taken up again by 'plateau resume %" PRIu32 "' only", n_deaths, run_id(run));
                 return;
         }
 
         if (resume_new(&resume, manager, run) < 0)
                 log_error("run %" PRIu32 ": out of memory, it is not taken up", run_id(run));
         else
-                resume_arm(resume, n_deaths > 1 ? USEC_PER_SEC << (n_deaths - 1) : 0, on_timer);
+                resume_arm(resume, n_deaths > 0 ? USEC_PER_SEC << (n_deaths - 1) : 0, on_timer);
 }
 
 int resume_now(Manager *manager, Run *run, Error *error) {
@@ -256,6 +271,11 @@ int resume_now(Manager *manager, Run *run, Error *error) {
         resume->busy_usec = BUSY_USEC_MIN;
         resume->absent_since_ns = 0;
         resume->told = false;
+        resume->asked = true;
+
+        /* A worker that looks already goes on, unless it would pause the run at once. */
+        if (resume->worker && resume->paused)
+                worker_process_abandon(TAKE_PTR(resume->worker), false);
         if (!resume->worker)
                 resume_arm(resume, 0, on_timer);
         return 0;

@@ -38,7 +38,7 @@ struct Run {
         char *job_text;
         Standing *standing;
         int64_t since_ns;        /* realtime: the end of its last sample */
-        unsigned n_deaths;       /* of workers since then */
+        unsigned n_deaths;       /* of workers, see run_n_deaths() */
         unsigned n_errnos;
         struct {
                 EngineErrno total;
@@ -54,6 +54,7 @@ struct Run {
         bool taken_up;            /* it was interrupted before */
         char *proof;              /* by what its drive was known again */
         uint64_t outage_boot_ns;  /* CLOCK_BOOTTIME at its beginning; 0: not known, or of another boot */
+        uint64_t n_taken_up;      /* which of its workers that is */
         uint64_t first_seq;       /* of this worker */
         uint64_t first_elapsed_ns;
         uint64_t go_at_ns;        /* monotonic; nothing that it says can be older; 0: not told to go yet */
@@ -89,7 +90,10 @@ void run_stand_stored(Run *run, StoreResume *resume);
 void run_stand_sample(Run *run, const Sample *sample);
 
 /* After its state was set to that. drained: its worker has waited for all I/O and told all samples. */
-void run_stand_interrupted(Run *run, bool was_paused, bool drained);
+void run_stand_interrupted(Run *run, RunState before, bool drained);
+
+/* Of a worker that was not told to go yet: the run is interrupted, as by the death of it. */
+void run_give_worker_up(Run *run, const char *reason);
 
 /* That it goes on, and after how long. */
 void run_record_outage(Run *run);

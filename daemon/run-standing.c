@@ -5,7 +5,8 @@
  * have been held against what can be before they come here.
  *
  * A run that is taken up is queued first, and told to go only when that is written: from then on its database does not
- * say any more that nothing was submitted beyond its samples.
+ * say any more that nothing was submitted beyond its samples. Else a power cut would make the next worker repeat what
+ * this one wrote.
  */
 
 #include <inttypes.h>
@@ -17,6 +18,9 @@
 #include "run-internal.h"
 #include "util/macro.h"
 #include "util/time.h"
+
+/* A worker that told so much was none that dies of what it finds. */
+#define DEATHS_FORGOTTEN_NS (5 * 60 * NSEC_PER_SEC)
 
 static char *strdup_or_null(const char *s, bool *failed) {
         char *copy = s ? strdup(s) : NULL;
@@ -83,13 +87,15 @@ void run_stand_sample(Run *run, const Sample *sample) {
         run->standing->elapsed_ns = sample->elapsed_ns;
         run->standing->n_errors += sample->errors;
         run->since_ns = sample->at_ns;
-        run->n_deaths = 0;
+        if (sample->elapsed_ns - run->first_elapsed_ns >= DEATHS_FORGOTTEN_NS)
+                run->n_deaths = 0;
 }
 
-void run_stand_interrupted(Run *run, bool was_paused, bool drained) {
+/* One that was paused before stays queued until its worker says that it is so again. */
+void run_stand_interrupted(Run *run, RunState before, bool drained) {
         if (run->started) {
                 run->standing->drained = drained;
-                run->standing->paused = was_paused;
+                run->standing->paused = before == RUN_PAUSED || (before == RUN_QUEUED && run->standing->paused);
         }
         if (run->standing->drained && database_set_drained(run->database, run->id) < 0)
                 log_error("run %" PRIu32 ": out of memory, where it stands is known less exactly", run->id);
@@ -179,13 +185,33 @@ static void run_note_place(Run *run, const char *boot_id) {
                 log_error("run %" PRIu32 ": out of memory, its place is not written down", run->id);
 }
 
-static void on_queued_written(void *userdata) {
-        Run *run = userdata;
+typedef struct TakeUp {
+        Run *run;
+        uint64_t number;
+} TakeUp;
 
-        /* It may have been told to stop meanwhile, or its worker has died. */
-        if (!run->worker || run->go_at_ns > 0 || run->interrupting || run->stop_asked)
+/* Not if it never is: the database would go on to say that nothing was submitted beyond its samples. */
+static void on_queued_written(bool written, void *userdata) {
+        _cleanup_free_ TakeUp *take_up = userdata;
+        Run *run = take_up->run;
+
+        /* It may have been told to stop meanwhile, or its worker has died, and another one waits for its own turn. */
+        if (!written || !run->worker || run->n_taken_up != take_up->number || run->interrupting || run->stop_asked)
                 return;
         run_go(run, run->worker, run->standing->run_tag, run->standing->seed);
+}
+
+/* However long the database takes: the run is queued meanwhile, and holds its drive. */
+static void run_go_when_written(Run *run) {
+        TakeUp *take_up = malloc(sizeof(*take_up));
+
+        if (take_up) {
+                *take_up = (TakeUp){ run, run->n_taken_up };
+                if (database_when_written(run->database, UINT64_MAX, on_queued_written, take_up) >= 0)
+                        return;
+                free(take_up);
+        }
+        run_give_worker_up(run, "out of memory");
 }
 
 void run_take_up(Run *run, WorkerProcess *worker, DeviceInfo *found, const char *boot_id, const char *proof) {
@@ -195,6 +221,7 @@ void run_take_up(Run *run, WorkerProcess *worker, DeviceInfo *found, const char 
 
         run->worker = worker;
         run->taken_up = true;
+        run->n_taken_up++;
         run->started = run->in_phase = run->finished = false;
         run->go_at_ns = 0;
         run->n_cuts = 0;
@@ -206,6 +233,5 @@ void run_take_up(Run *run, WorkerProcess *worker, DeviceInfo *found, const char 
         worker_process_set_handlers(worker, &run_worker_handlers, run);
 
         run_set_state(run, RUN_QUEUED);
-        if (database_when_written(run->database, on_queued_written, run) < 0)
-                on_queued_written(run);
+        run_go_when_written(run);
 }

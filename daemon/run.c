@@ -188,7 +188,7 @@ typedef struct Announcement {
         RunState state;
 } Announcement;
 
-static void run_announce(void *userdata) {
+static void run_announce(bool written, void *userdata) {
         _cleanup_free_ Announcement *announcement = userdata;
         Run *run = announcement->run;
 
@@ -204,7 +204,7 @@ static void run_announce_when_written(Run *run) {
 
         if (announcement) {
                 *announcement = now;
-                if (database_when_written(run->database, run_announce, announcement) >= 0)
+                if (database_when_written(run->database, DATABASE_TELL_NS, run_announce, announcement) >= 0)
                         return;
                 free(announcement);
         }
@@ -252,7 +252,7 @@ static void run_end_stopped(Run *run, const char *how) {
 
 /* The worker said how it ended: believed, even if the process then stumbled. */
 static void run_end_as_told(Run *run) {
-        bool was_paused = run->state == RUN_PAUSED;
+        RunState before = run->state;
         const char *detail = run->outcome_detail ? run->outcome_detail : "";
         RunState state = endings[run->outcome].state;
 
@@ -266,7 +266,7 @@ static void run_end_as_told(Run *run) {
         if (!run_set_state(run, state))
                 run_set_state(run, RUN_FAILED);
         if (run->state == RUN_INTERRUPTED)
-                run_stand_interrupted(run, was_paused, true);
+                run_stand_interrupted(run, before, true);
 }
 
 static void run_end_in_failure(Run *run, const char *reason) {
@@ -276,11 +276,23 @@ static void run_end_in_failure(Run *run, const char *reason) {
 
 /* Without its worker's word on what was the last. */
 static void run_set_interrupted(Run *run, const char *reason) {
-        bool was_paused = run->state == RUN_PAUSED;
+        RunState before = run->state;
 
         run_record(run, EVENT_OUTAGE, "%s", reason);
         run_set_state(run, RUN_INTERRUPTED);
-        run_stand_interrupted(run, was_paused, false);
+        run_stand_interrupted(run, before, false);
+}
+
+/* Its worker is gone before its time. */
+static void run_lose_worker(Run *run, const char *reason) {
+        run->n_deaths++;
+        run_set_interrupted(run, reason);
+}
+
+void run_give_worker_up(Run *run, const char *reason) {
+        worker_process_abandon(TAKE_PTR(run->worker), false);
+        run_lose_worker(run, reason);
+        run->observer->ended(run, run->userdata);
 }
 
 static void run_end_untold(Run *run, const WorkerEnd *end) {
@@ -297,10 +309,9 @@ static void run_end_untold(Run *run, const WorkerEnd *end) {
 
         if (run->stop_asked)
                 run_end_stopped(run, reason);
-        else if (killed) {
-                run->n_deaths++;
-                run_set_interrupted(run, reason);
-        } else
+        else if (killed)
+                run_lose_worker(run, reason);
+        else
                 run_end_in_failure(run, reason);
 }
 
@@ -365,8 +376,12 @@ int run_pause(Run *run, Error *error) {
 }
 
 int run_resume(Run *run, Error *error) {
-        if (run_can_be_taken_up(run))
+        if (run_can_be_taken_up(run)) {
+                /* That is what it was paused, or given up, until. */
+                run->standing->paused = false;
+                run->n_deaths = 0;
                 return run->observer->wanted(run, run->userdata, error);
+        }
         if (run->state == RUN_INTERRUPTED)
                 return error_set(error, ERROR_FAILED, EBUSY,
                                  "run %" PRIu32

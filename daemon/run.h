@@ -81,7 +81,7 @@ bool run_can_be_taken_up(const Run *run);
 /* Of such a run, for its next worker, which is to look in this boot. The run's own. */
 Standing *run_standing(Run *run, const char *boot_id);
 const char *run_job_text(const Run *run);
-unsigned run_n_deaths(const Run *run); /* of its workers since its last sample */
+unsigned run_n_deaths(const Run *run); /* of its workers, none of which has told samples of some minutes since */
 
 /*
  * Its drive was found, claimed and proven by the worker: both are taken over, and it goes on. boot_id: of this boot.

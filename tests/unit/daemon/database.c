@@ -17,6 +17,7 @@ typedef struct Fixture {
         unsigned n_answers;
         unsigned n_releases;
         unsigned n_written;
+        bool was_written; /* as last told */
         uint32_t ids[4];
         size_t n_ids;
         ErrorKind answer;
@@ -45,8 +46,9 @@ static void on_release(void *userdata) {
         fixture.n_releases++;
 }
 
-static void on_written(void *userdata) {
+static void on_written(bool written, void *userdata) {
         fixture.n_written++;
+        fixture.was_written = written;
 }
 
 static void open_database(void) {
@@ -99,7 +101,7 @@ static void add_sample(uint32_t run, uint64_t seq) {
 
 static void await_written(void) {
         fixture.n_written = 0;
-        ck_assert_int_eq(database_when_written(fixture.database, on_written, NULL), 0);
+        ck_assert_int_eq(database_when_written(fixture.database, DATABASE_TELL_NS, on_written, NULL), 0);
         await(&fixture.n_written, 1);
 }
 
@@ -140,6 +142,7 @@ START_TEST(test_written_means_readable) {
                 add_sample(run, seq);
         await_written();
 
+        ck_assert(fixture.was_written);
         ck_assert_uint_eq(count_samples(run), 5);
         DatabaseStatus status;
         database_status(fixture.database, &status);
@@ -215,8 +218,25 @@ START_TEST(test_who_waits_is_told_in_time_though_the_database_is_blocked) {
         uint64_t began = time_monotonic_ns();
         await_written();
         ck_assert_uint_lt(time_monotonic_ns() - began, 4 * NSEC_PER_SEC);
+        ck_assert(!fixture.was_written);
         ck_assert_uint_eq(count_samples(run), 0);
         unblock_database(other);
+}
+END_TEST
+
+/* Who must know that it is written is told no sooner. */
+START_TEST(test_who_has_patience_is_told_when_it_is_written) {
+        uint32_t run = insert_one();
+        Store *other = block_database();
+
+        add_sample(run, 0);
+        ck_assert_int_eq(database_when_written(fixture.database, UINT64_MAX, on_written, NULL), 0);
+        await(&fixture.n_statuses, 2); /* it has been tried in vain */
+        ck_assert_uint_eq(fixture.n_written, 0);
+        unblock_database(other);
+        await(&fixture.n_written, 1);
+        ck_assert(fixture.was_written);
+        ck_assert_uint_eq(count_samples(run), 1);
 }
 END_TEST
 
@@ -326,12 +346,13 @@ START_TEST(test_who_still_waits_at_the_end_is_called) {
         Store *other = block_database();
 
         add_sample(run, 0);
-        ck_assert_int_eq(database_when_written(fixture.database, on_written, NULL), 0);
+        ck_assert_int_eq(database_when_written(fixture.database, DATABASE_TELL_NS, on_written, NULL), 0);
         ck_assert_int_eq(database_shutdown(fixture.database, NSEC_PER_SEC / 10), -ETIMEDOUT);
         unblock_database(other);
         ck_assert_uint_eq(fixture.n_written, 0);
         fixture.database = database_free(fixture.database);
         ck_assert_uint_eq(fixture.n_written, 1);
+        ck_assert(!fixture.was_written);
         open_database();
 }
 END_TEST
@@ -410,6 +431,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tcase, test_all_runs_or_none);
         tcase_add_test(tcase, test_blocked_database_loses_nothing);
         tcase_add_test(tcase, test_who_waits_is_told_in_time_though_the_database_is_blocked);
+        tcase_add_test(tcase, test_who_has_patience_is_told_when_it_is_written);
         tcase_add_test(tcase, test_new_runs_fail_if_the_database_is_blocked);
         tcase_add_test(tcase, test_one_bad_change_keeps_no_other_out);
         tcase_add_test(tcase, test_removed_file_is_told_and_waited_for);

@@ -122,7 +122,10 @@ static void release(void) {
                 handler(fake_database.userdata);
 }
 
+static void flush(bool written);
+
 Database *database_free(Database *database) {
+        flush(false);
         release();
         return NULL;
 }
@@ -152,8 +155,29 @@ void fake_insert_done(uint32_t first_id) {
         release();
 }
 
-int database_when_written(Database *database, DatabaseWrittenHandler handler, void *userdata) {
-        handler(userdata);
+static void flush(bool written) {
+        for (size_t i = 0; i < fake_database.n_waiting; i++)
+                fake_database.waiting[i].handler(written, fake_database.waiting[i].userdata);
+        fake_database.n_waiting = 0;
+}
+
+void fake_database_answers(void) {
+        fake_database.hangs = false;
+        flush(true);
+}
+
+/* Who only tells of it is told that the time is up. */
+int database_when_written(Database *database, uint64_t timeout_ns, DatabaseWrittenHandler handler, void *userdata) {
+        if (fake_database.written_error < 0 && timeout_ns == UINT64_MAX)
+                return fake_database.written_error;
+        if (!fake_database.hangs || timeout_ns != UINT64_MAX) {
+                handler(!fake_database.hangs, userdata);
+                return 0;
+        }
+
+        ck_assert_uint_lt(fake_database.n_waiting, ELEMENTSOF(fake_database.waiting));
+        fake_database.waiting[fake_database.n_waiting].handler = handler;
+        fake_database.waiting[fake_database.n_waiting++].userdata = userdata;
         return 0;
 }
 

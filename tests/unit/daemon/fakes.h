@@ -28,6 +28,14 @@ typedef struct FakeDatabase {
         DatabaseReleaseHandler release;
         void *userdata;
 
+        bool hangs;        /* nothing is written until fake_database_answers() */
+        int written_error; /* of who wants to wait for that however long it takes */
+        struct {
+                DatabaseWrittenHandler handler;
+                void *userdata;
+        } waiting[8];
+        size_t n_waiting;
+
         int64_t state_at_ns;
         RunState state; /* the last one written, of any run */
         PhaseState phase_state;
@@ -60,6 +68,9 @@ void fakes_reset(void);
 
 /* The database answers the starts with this number for the first run, and lets go of them. */
 void fake_insert_done(uint32_t first_id);
+
+/* All is written that it was given. */
+void fake_database_answers(void);
 
 /* The worker says something: 0, or the errno with which it is called nonsense. */
 int fake_say(Message *message);

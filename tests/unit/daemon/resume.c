@@ -119,7 +119,7 @@ static Run *looking(void) {
 
         die();
         ck_assert_int_eq(run_state(run), RUN_INTERRUPTED);
-        fake_timer_expires(0);
+        fake_timer_expires(USEC_PER_SEC);
         ck_assert_int_eq(fake_worker.last_sent, MESSAGE_OPEN);
         return run;
 }
@@ -226,6 +226,28 @@ START_TEST(an_absent_drive_is_looked_for_during_a_minute) {
 }
 END_TEST
 
+/* A user may switch the drive on later. */
+START_TEST(a_run_that_was_asked_for_outlives_the_absence_of_its_drive) {
+        Run *run = looking();
+
+        refuse(REFUSAL_ABSENT);
+        ck_assert_int_eq(run_resume(run, NULL), 0);
+        fake_timer_expires(0);
+        refuse(REFUSAL_ABSENT);
+        fake_now_ns += 61 * NSEC_PER_SEC;
+        fake_timer_expires(ABSENT_USEC);
+        refuse(REFUSAL_ABSENT);
+        ck_assert_int_eq(run_state(run), RUN_INTERRUPTED);
+        ck_assert_uint_eq(fake_count_events(EVENT_REFUSED), 0);
+        ck_assert_str_eq(fake_event(EVENT_OUTAGE)->detail,
+                         "it is not taken up: for a reason; connect it and run 'plateau resume 7'");
+
+        ck_assert_int_eq(run_resume(run, NULL), 0);
+        fake_timer_expires(0);
+        taken_up();
+}
+END_TEST
+
 START_TEST(a_drive_in_use_is_waited_for_ever_more_patiently) {
         static const uint64_t waits_s[] = { 1, 2, 4, 8, 16, 32, 60, 60 };
         Run *run = looking();
@@ -262,13 +284,15 @@ START_TEST(a_worker_that_dies_looking_is_replaced) {
 }
 END_TEST
 
-START_TEST(three_deaths_without_a_sample_are_enough) {
+START_TEST(three_deaths_without_minutes_of_samples_are_enough) {
         _cleanup_error_ Error error = ERROR_INIT;
         Run *run = looking();
 
         for (unsigned i = 1; i < 3; i++) {
                 taken_up();
                 begin(0);
+                if (_i > 0)
+                        ck_assert_int_eq(sample(i, i + 1), 0);
                 die();
                 ck_assert_int_eq(run_state(run), RUN_INTERRUPTED);
                 if (i < 2)
@@ -281,20 +305,76 @@ START_TEST(three_deaths_without_a_sample_are_enough) {
         fake_timer_expires(0);
         ck_assert_uint_eq(fake_worker.n_spawned, n + 1);
         taken_up();
+        begin(0);
+        die();
+        fake_timer_expires(USEC_PER_SEC); /* who asked has it all before him again */
+        ck_assert_uint_eq(fake_worker.n_spawned, n + 2);
 }
 END_TEST
 
-START_TEST(a_sample_makes_up_for_deaths) {
+START_TEST(minutes_of_samples_make_up_for_deaths) {
+        uint64_t seq = 1;
         Run *run = looking();
 
-        for (unsigned i = 1; i < 6; i++) {
+        for (unsigned i = 0; i < 4; i++) {
                 taken_up();
                 begin(0);
-                ck_assert_int_eq(sample(i, i + 1), 0);
+                for (unsigned j = 0; j < 300; j++, seq++)
+                        ck_assert_int_eq(sample(seq, seq + 1), 0);
                 die();
                 ck_assert_int_eq(run_state(run), RUN_INTERRUPTED);
-                fake_timer_expires(0);
+                fake_timer_expires(USEC_PER_SEC);
         }
+        taken_up();
+}
+END_TEST
+
+/* --- the database --- */
+
+/* Until it is written that the run goes on, it says that nothing was submitted beyond its samples. */
+START_TEST(no_worker_goes_before_that_is_written) {
+        Run *run = looking();
+
+        fake_database.hangs = true;
+        ck_assert_int_eq(report("/dev/fake", "5 of its blocks read back"), 0);
+        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_OPEN);
+        ck_assert_int_eq(run_state(run), RUN_QUEUED);
+        fake_database_answers();
+        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_GO);
+        begin(0);
+        ck_assert_int_eq(run_state(run), RUN_RUNNING);
+}
+END_TEST
+
+/* What was written for a worker that has died meanwhile is no leave for the next one. */
+START_TEST(each_worker_waits_for_its_own_turn) {
+        looking();
+        fake_database.hangs = true;
+        ck_assert_int_eq(report("/dev/fake", "5 of its blocks read back"), 0);
+        die();
+        fake_timer_expires(2 * USEC_PER_SEC);
+        ck_assert_int_eq(report("/dev/fake", "5 of its blocks read back"), 0);
+        ck_assert_uint_eq(fake_database.n_waiting, 2);
+
+        fake_database.waiting[0].handler(true, fake_database.waiting[0].userdata);
+        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_OPEN);
+        fake_database.waiting[0] = fake_database.waiting[--fake_database.n_waiting];
+        fake_database_answers();
+        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_GO);
+}
+END_TEST
+
+START_TEST(without_memory_to_wait_it_is_tried_again) {
+        Run *run = looking();
+
+        fake_database.written_error = -ENOMEM;
+        ck_assert_int_eq(report("/dev/fake", "5 of its blocks read back"), 0);
+        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_OPEN);
+        ck_assert_uint_eq(fake_worker.n_abandoned, 1);
+        ck_assert_int_eq(run_state(run), RUN_INTERRUPTED);
+
+        fake_database.written_error = 0;
+        fake_timer_expires(2 * USEC_PER_SEC);
         taken_up();
 }
 END_TEST
@@ -307,13 +387,67 @@ START_TEST(a_paused_run_is_paused_again) {
         ck_assert_int_eq(fake_say(&paused), 0);
         ck_assert_int_eq(run_state(run), RUN_PAUSED);
         die();
-        fake_timer_expires(0);
+        fake_timer_expires(USEC_PER_SEC);
         ck_assert(fake_worker.opened->paused);
         taken_up();
         ck_assert_int_eq(fake_say(&(Message){ .type = MESSAGE_STARTED, .started = { 77 } }), 0);
         ck_assert_int_eq(run_state(run), RUN_QUEUED);
         ck_assert_int_eq(fake_say(&again), 0);
         ck_assert_int_eq(run_state(run), RUN_PAUSED);
+}
+END_TEST
+
+static Run *interrupted_while_paused(void) {
+        Message paused = { .type = MESSAGE_EVENT, .event = { .kind = OCCURRENCE_PAUSED, .elapsed_ns = NSEC_PER_SEC } };
+        Run *run = running();
+
+        ck_assert_int_eq(fake_say(&paused), 0);
+        die();
+        fake_timer_expires(USEC_PER_SEC);
+        ck_assert(fake_worker.opened->paused);
+        return run;
+}
+
+/* Between the words that it goes on and that it is paused. */
+START_TEST(a_paused_run_stays_so_though_its_worker_dies_before_it_says_so) {
+        interrupted_while_paused();
+        taken_up();
+        ck_assert_int_eq(fake_say(&(Message){ .type = MESSAGE_STARTED, .started = { 77 } }), 0);
+        die();
+        fake_timer_expires(2 * USEC_PER_SEC);
+        ck_assert(fake_worker.opened->paused);
+}
+END_TEST
+
+START_TEST(a_run_that_was_resumed_is_not_paused_again) {
+        Message paused = { .type = MESSAGE_EVENT, .event = { .kind = OCCURRENCE_PAUSED, .elapsed_ns = NSEC_PER_SEC } };
+        Message resumed = paused;
+
+        resumed.event.kind = OCCURRENCE_RESUMED;
+        interrupted_while_paused();
+        taken_up();
+        ck_assert_int_eq(fake_say(&(Message){ .type = MESSAGE_STARTED, .started = { 77 } }), 0);
+        ck_assert_int_eq(fake_say(&paused), 0);
+        ck_assert_int_eq(fake_say(&resumed), 0);
+        die();
+        fake_timer_expires(2 * USEC_PER_SEC);
+        ck_assert(!fake_worker.opened->paused);
+}
+END_TEST
+
+/* Whether its worker looks already, and was told to pause it, or not. */
+START_TEST(who_asks_for_a_paused_run_has_it_running) {
+        Run *run = interrupted_while_paused();
+
+        if (_i > 0)
+                refuse(REFUSAL_BUSY);
+        ck_assert_int_eq(run_resume(run, NULL), 0);
+        ck_assert_uint_eq(fake_worker.n_abandoned, 1);
+        fake_timer_expires(0);
+        ck_assert(!fake_worker.opened->paused);
+        taken_up();
+        begin(0);
+        ck_assert_int_eq(run_state(run), RUN_RUNNING);
 }
 END_TEST
 
@@ -324,7 +458,7 @@ START_TEST(errors_are_counted_on) {
         running();
         ck_assert_int_eq(fake_say(&five), 0);
         die();
-        fake_timer_expires(0);
+        fake_timer_expires(USEC_PER_SEC);
         taken_up();
         begin(0);
         ck_assert_int_eq(fake_say(&two), 0);
@@ -466,9 +600,16 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, a_drive_in_use_is_waited_for_ever_more_patiently);
         tcase_add_test(tc, a_drive_that_does_not_answer_is_tried_again);
         tcase_add_test(tc, a_worker_that_dies_looking_is_replaced);
-        tcase_add_test(tc, three_deaths_without_a_sample_are_enough);
-        tcase_add_test(tc, a_sample_makes_up_for_deaths);
+        tcase_add_test(tc, a_run_that_was_asked_for_outlives_the_absence_of_its_drive);
+        tcase_add_loop_test(tc, three_deaths_without_minutes_of_samples_are_enough, 0, 2);
+        tcase_add_test(tc, minutes_of_samples_make_up_for_deaths);
+        tcase_add_test(tc, no_worker_goes_before_that_is_written);
+        tcase_add_test(tc, each_worker_waits_for_its_own_turn);
+        tcase_add_test(tc, without_memory_to_wait_it_is_tried_again);
         tcase_add_test(tc, a_paused_run_is_paused_again);
+        tcase_add_test(tc, a_paused_run_stays_so_though_its_worker_dies_before_it_says_so);
+        tcase_add_test(tc, a_run_that_was_resumed_is_not_paused_again);
+        tcase_add_loop_test(tc, who_asks_for_a_paused_run_has_it_running, 0, 2);
         tcase_add_test(tc, errors_are_counted_on);
         tcase_add_test(tc, a_user_may_stop_a_run_that_waits);
         tcase_add_test(tc, the_service_may_stop_while_a_run_waits);
