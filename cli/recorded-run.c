@@ -240,7 +240,7 @@ static int begin_phase(Keeper *keeper, const RecordingRow *row, int64_t at_ns, E
         keeper->latency_ns = keeper->latency_ios = 0;
         int r = store_set_phase_state(keeper->store, keeper->run, index, PHASE_RUNNING, at_ns, error);
         if (r >= 0 && keeper->n_phases > 1) {
-                if (asprintf(&detail, "%" PRIu32 " '%s' started", index, keeper->job->phases[index].name) < 0)
+                if (asprintf(&detail, "%" PRIu32 " '%s' begins", index, keeper->job->phases[index].name) < 0)
                         return -ENOMEM;
                 r = insert_event(keeper, EVENT_PHASE, at_ns, row->from_ns, detail, error);
         }

@@ -59,6 +59,13 @@ int migrate_check(Store *store, Error *error);
 /* The negative errno for what SQLite says last, with a message: "cannot ACTION in PATH: ...". */
 int store_fail(Store *store, Error *error, const char *action);
 int store_exec(Store *store, const char *sql, Error *error, const char *action);
+
+/*
+ * After a call of SQLite that failed: whether to call again (a statement is to be reset before). A reader that comes
+ * upon the WAL's index while a writer changes it cannot tell that from the remains of a dead one, being unable to repair
+ * them; SQLite waits for locks by itself, but not for this. *n_tries begins at 0.
+ */
+bool store_may_try_again(Store *store, unsigned *n_tries);
 int store_out_of_memory(Error *error);
 
 /* Statements. A SELECT is finalized when its scope is left, which ends its transaction. */
@@ -92,6 +99,9 @@ void bind_double(Binder *binder, double value); /* NULL if not finite */
 void bind_text(Binder *binder, const char *value);
 void bind_blob(Binder *binder, const void *data, size_t length); /* NULL if empty */
 void bind_directions(Binder *binder, const uint64_t value[static N_DIRECTIONS]);
+
+/* The columns of a row of samples up to its latencies. */
+void bind_sample(Binder *binder, uint32_t run, const Sample *sample);
 
 /* Columns in their order. */
 typedef struct Columns {

@@ -20,17 +20,7 @@ int store_insert_imported_sample(Store *store, uint32_t run, const Sample *sampl
                 return r;
 
         Binder b = { .stmt = stmt };
-        bind_u64(&b, run);
-        bind_u64(&b, sample->seq);
-        bind_u64(&b, sample->phase);
-        bind_i64(&b, sample->at_ns);
-        bind_u64(&b, sample->elapsed_ns);
-        bind_u64(&b, sample->duration_ns);
-        bind_directions(&b, sample->ios);
-        bind_directions(&b, sample->bytes);
-        bind_u64(&b, sample->errors);
-        bind_u64(&b, sample->in_flight);
-        bind_u64(&b, sample->oldest_ns);
+        bind_sample(&b, run, sample);
         bind_mean(&b, latency->mean_ns);
         bind_u64_if(&b, latency->known, latency->p50_ns);
         bind_u64_if(&b, latency->known, latency->p99_ns);

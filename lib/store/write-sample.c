@@ -48,6 +48,20 @@ static void bind_position(Binder *b, const Position *position) {
         bind_u64(b, position->boot_ns);
 }
 
+void bind_sample(Binder *b, uint32_t run, const Sample *sample) {
+        bind_u64(b, run);
+        bind_u64(b, sample->seq);
+        bind_u64(b, sample->phase);
+        bind_i64(b, sample->at_ns);
+        bind_u64(b, sample->elapsed_ns);
+        bind_u64(b, sample->duration_ns);
+        bind_directions(b, sample->ios);
+        bind_directions(b, sample->bytes);
+        bind_u64(b, sample->errors);
+        bind_u64(b, sample->in_flight);
+        bind_u64(b, sample->oldest_ns);
+}
+
 static void bind_encoded(Binder *b, const Encoded *encoded) {
         for (unsigned d = 0; d < N_DIRECTIONS; d++)
                 bind_blob(b, encoded->data[d], encoded->length[d]);
@@ -60,17 +74,7 @@ static int insert_row(Store *store, uint32_t run, const Sample *sample, const Hi
                 return r;
 
         Binder b = { .stmt = stmt };
-        bind_u64(&b, run);
-        bind_u64(&b, sample->seq);
-        bind_u64(&b, sample->phase);
-        bind_i64(&b, sample->at_ns);
-        bind_u64(&b, sample->elapsed_ns);
-        bind_u64(&b, sample->duration_ns);
-        bind_directions(&b, sample->ios);
-        bind_directions(&b, sample->bytes);
-        bind_u64(&b, sample->errors);
-        bind_u64(&b, sample->in_flight);
-        bind_u64(&b, sample->oldest_ns);
+        bind_sample(&b, run, sample);
         bind_mean(&b, all);
         bind_percentile(&b, all, 0.50);
         bind_percentile(&b, all, 0.99);

@@ -211,7 +211,7 @@ def test_phases_read_back_as_phases(database, script):
     for phase in ran:  # at has milliseconds
         assert abs(moment(phase["started_at"]) - moment(before["phases"][phase["index"]]["started_at"])) < 0.002
     assert [e["detail"] for e in after["events"] if e["kind"] == "phase"] == [
-        "0 'phase-0' started", "1 'phase-1' started", "3 'phase-3' started"]
+        "0 'phase-0' begins", "1 'phase-1' begins", "3 'phase-3' begins"]
     assert after["started_at"] == before["started_at"] and after["elapsed_s"] == before["elapsed_s"]
     assert "phase-3" in cli("analyze", 2, "--phase", "3").out
 
