@@ -19,8 +19,8 @@ typedef struct Faults {
 
 /*
  * sample: the newest. Asks the device itself too, which costs three ioctls that do no I/O: a device that grew, or was
- * exchanged, goes on without an error. -ENODEV or -ESTALE with words if it is not the one that was claimed any more: then
- * the errors of this sample are counted in the words and not told one by one.
+ * exchanged, goes on without an error. -ENODEV or -ESTALE with words if it is not the one that was claimed any more:
+ * then the errors of this sample are counted in the words and not told one by one.
  */
 int faults_look(Faults *faults, Reporter *reporter, Engine *engine, const Claim *claim, const Sample *sample,
                 Error *error);
