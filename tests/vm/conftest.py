@@ -44,6 +44,7 @@ def guest():
         for name in ("twin1", "twin2"):
             guest.add(name, "scsi", "TWIN", 64 * MIB)
         guest.add("kept", "nvme", "KEPT", 256 * MIB)
+        guest.add("volatile", "nvme", "VOLATILE", 256 * MIB, "qcow2")
         guest.boot()
         guest.install_plateau()
         yield guest

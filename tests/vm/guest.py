@@ -4,8 +4,9 @@
 It is told what to do through two sockets: QEMU's monitor (QMP) plugs, unplugs and wakes, and the guest's own agent
 runs commands. Both speak one JSON document a line.
 
-A power cut is SIGKILL to QEMU. It takes the guest's page cache along, and what its root, a qcow2, has not flushed:
-until the guest flushes, only QEMU knows where newly written clusters lie. So a volatile write cache is lost as well.
+A power cut is SIGKILL to QEMU. It takes the guest's page cache along, and what a disk in qcow2 has not flushed: until
+the guest flushes, only QEMU knows where newly written clusters lie. So such a disk, the root among them, loses its
+write cache as well; a raw one keeps all that it ever took.
 """
 
 from __future__ import annotations
@@ -281,6 +282,12 @@ class Guest(harness.Scratch):
         if check is not False:
             assert result.rc == (0 if check is True else check), result
         return result
+
+    def clock(self):
+        """A function that tells what the guest's wall clock shows, without asking it: in s, to the time of a call."""
+        before = time.time()
+        ahead = float(self("date +%s.%N").out) - (before + time.time()) / 2
+        return lambda: time.time() + ahead
 
     def plateau(self, *args, **options) -> Result:
         return self(shlex.join(["plateau", *map(str, args)]), **options)
