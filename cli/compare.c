@@ -106,7 +106,8 @@ static double bytes_until(const Judgement *j, double phase_s) {
         return bytes;
 }
 
-static int look(Compared *c, Store *store, const Arguments *arguments, const char *which, Error *error) {
+static int look(void *item, Store *store, const Arguments *arguments, const char *which, Error *error) {
+        Compared *c = item;
         Judgement *j = &c->judgement;
 
         int r = judge_run(j, store, arguments, which, error);
@@ -424,20 +425,12 @@ static int compare_text(const ComparedRuns *runs) {
 
 static int compare_run(Cli *cli, const Arguments *arguments, Error *error) {
         _cleanup_(compared_runs_clear) ComparedRuns runs = {};
-        _cleanup_store_ Store *store = NULL;
+        void *items = NULL;
 
-        int r = store_open_reader(&store, cli->database, error);
+        int r = judge_runs(cli, arguments, sizeof(*runs.items), look, &items, &runs.n, error);
+        runs.items = items;
         if (r < 0)
                 return r;
-        runs.items = calloc(arguments->n_words, sizeof(*runs.items));
-        if (!runs.items)
-                return -ENOMEM;
-        while (runs.n < arguments->n_words) {
-                size_t i = runs.n++;
-                r = look(&runs.items[i], store, arguments, arguments->words[i], error);
-                if (r < 0)
-                        return r;
-        }
 
         r = mark_outliers(&runs);
         if (r >= 0)

@@ -148,6 +148,23 @@ int judge_run(Judgement *ret, Store *store, const Arguments *arguments, const ch
         return 0;
 }
 
+int judge_runs(Cli *cli, const Arguments *arguments, size_t item_size, JudgeLook *look, void **items, size_t *n,
+               Error *error) {
+        _cleanup_store_ Store *store = NULL;
+
+        int r = store_open_reader(&store, cli->database, error);
+        if (r < 0)
+                return r;
+        *items = calloc(arguments->n_words, item_size);
+        if (!*items)
+                return -ENOMEM;
+        while (r >= 0 && *n < arguments->n_words) {
+                size_t i = (*n)++;
+                r = look((uint8_t *) *items + i * item_size, store, arguments, arguments->words[i], error);
+        }
+        return r;
+}
+
 void judgement_clear(Judgement *judgement) {
         store_run_clear(&judgement->run);
         query_phases_clear(&judgement->phases);

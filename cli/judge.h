@@ -30,6 +30,19 @@ int judge_run(Judgement *ret, Store *store, const Arguments *arguments, const ch
 /* Whether the run did not run then: what lies at such an event is not the drive's doing. */
 bool judge_event_cuts(EventKind kind);
 
+/*
+ * What a verb makes of a run named on the command line; item is zeros at first, and is to be cleared whatever comes
+ * back.
+ */
+typedef int JudgeLook(void *item, Store *store, const Arguments *arguments, const char *which, Error *error);
+
+/*
+ * Has each run named looked at, in the order of the words, into *items (newly allocated, n_words of item_size), and
+ * counts in *n those that are to be cleared: on failure, too.
+ */
+int judge_runs(Cli *cli, const Arguments *arguments, size_t item_size, JudgeLook *look, void **items, size_t *n,
+               Error *error);
+
 void judgement_clear(Judgement *judgement);
 #define _cleanup_judgement_ _cleanup_(judgement_clear)
 

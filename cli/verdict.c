@@ -50,7 +50,8 @@ static double phase_p999_ns(const StorePhase *phase) {
         return phase->latency && histogram_percentile(phase->latency, 0.999, &ns) == 0 ? (double) ns : NAN;
 }
 
-static int judge(Judged *judged, Store *store, const Arguments *arguments, const char *which, Error *error) {
+static int judge(void *item, Store *store, const Arguments *arguments, const char *which, Error *error) {
+        Judged *judged = item;
         Judgement *j = &judged->judgement;
         const char *expect = arguments_value(arguments, "expect");
         _cleanup_job_ Job *job = NULL;
@@ -230,20 +231,12 @@ static int exit_status(VerdictResult result) {
 
 static int verdict_run(Cli *cli, const Arguments *arguments, Error *error) {
         _cleanup_(judged_runs_clear) JudgedRuns runs = {};
-        _cleanup_store_ Store *store = NULL;
+        void *items = NULL;
 
-        int r = store_open_reader(&store, cli->database, error);
+        int r = judge_runs(cli, arguments, sizeof(*runs.items), judge, &items, &runs.n, error);
+        runs.items = items;
         if (r < 0)
                 return r;
-        runs.items = calloc(arguments->n_words, sizeof(*runs.items));
-        if (!runs.items)
-                return -ENOMEM;
-        while (runs.n < arguments->n_words) {
-                size_t i = runs.n++;
-                r = judge(&runs.items[i], store, arguments, arguments->words[i], error);
-                if (r < 0)
-                        return r;
-        }
 
         r = cli->json ? verdict_json(cli, &runs) : verdict_text(&runs);
         return r < 0 ? r : exit_status(worst(&runs));
