@@ -10,6 +10,7 @@
 
 #include "log.h"
 #include "run-internal.h"
+#include "util/macro.h"
 #include "util/time.h"
 
 static void run_note_unjudged(const Run *run, int r) {
@@ -17,10 +18,14 @@ static void run_note_unjudged(const Run *run, int r) {
                   strerror(-r));
 }
 
+/* A phase that goes on began before; but what the drive did then is forgotten, and it may have had its rest since. */
 void run_judge_phase(Run *run) {
+        uint64_t elapsed_ns = run->progress.elapsed_ns;
+        uint64_t begin_ns = elapsed_ns - MIN(run->standing->phases[run->phase].elapsed_ns, elapsed_ns);
+
         run->phase_is_over = false;
         int r = steady_watch_begin(&run->watch, run->phases[run->phase].direction, run->size_bytes,
-                                   run->sample_interval_ns, run->progress.elapsed_ns);
+                                   run->sample_interval_ns, begin_ns);
         if (r < 0)
                 run_note_unjudged(run, r);
 }

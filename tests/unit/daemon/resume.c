@@ -87,6 +87,8 @@ static int sample(uint64_t seq, uint64_t elapsed_s) {
         message.sample->at_ns = (int64_t) seq;
         message.sample->elapsed_ns = elapsed_s * NSEC_PER_SEC;
         message.sample->duration_ns = NSEC_PER_SEC;
+        message.sample->ios[DIRECTION_WRITE] = 100;
+        message.sample->bytes[DIRECTION_WRITE] = 100 * 4096;
         message.sample->position.low_index = message.sample->position.next_index = 100 * (seq + 1);
         return fake_say(&message);
 }
@@ -559,6 +561,22 @@ START_TEST(a_run_of_an_earlier_service_is_taken_up) {
 }
 END_TEST
 
+/* Its times are those of the phase, and not of what is left of it. */
+START_TEST(a_steady_state_after_an_outage_is_one_of_the_whole_phase) {
+        fake_database.stored = stored_run(JOB);
+        open_manager();
+        fake_timer_expires(0);
+        taken_up();
+        begin(0);
+        for (uint64_t seq = 40; seq < 6000 && fake_count_events(EVENT_STEADY) == 0; seq++)
+                ck_assert_int_eq(sample(seq, seq + 2), 0);
+
+        /* Rounds are whole minutes, from where it went on. */
+        ck_assert_msg(strstr(fake_event(EVENT_STEADY)->detail, " min 41 s of the phase") != NULL, "%s",
+                      fake_event(EVENT_STEADY)->detail);
+}
+END_TEST
+
 /* An earlier version made one phase of its job, this one makes two: what the worker says of them fits nothing. */
 START_TEST(phases_that_were_others_before_cannot_begin) {
         fake_database.stored = stored_run("[m]\naction=matrix\nstep_time=1\nbs=4k,8k\n");
@@ -616,6 +634,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, a_clean_stop_is_noted_as_such);
         tcase_add_test(tc, a_clean_stop_before_the_start_makes_no_crash_clean);
         tcase_add_test(tc, a_run_of_an_earlier_service_is_taken_up);
+        tcase_add_test(tc, a_steady_state_after_an_outage_is_one_of_the_whole_phase);
         tcase_add_test(tc, phases_that_were_others_before_cannot_begin);
         tcase_add_test(tc, a_run_of_which_nothing_is_known_stays_as_it_is);
         suite_add_tcase(suite, tc);
