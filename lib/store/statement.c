@@ -14,8 +14,11 @@
 #include "util/macro.h"
 
 int statement_prepare(Store *store, const char *sql, sqlite3_stmt **ret, Error *error) {
-        if (sqlite3_prepare_v3(store->db, sql, -1, 0, ret, NULL) != SQLITE_OK)
-                return store_fail(store, error, "read");
+        unsigned n_tries = 0;
+
+        while (sqlite3_prepare_v3(store->db, sql, -1, 0, ret, NULL) != SQLITE_OK)
+                if (!store_may_try_again(store, &n_tries))
+                        return store_fail(store, error, "read");
 
         return 0;
 }
@@ -29,14 +32,17 @@ void statement_resetp(sqlite3_stmt **stmt) {
 }
 
 int statement_step(Store *store, sqlite3_stmt *stmt, Error *error, const char *action) {
-        switch (sqlite3_step(stmt)) {
-        case SQLITE_ROW:
-                return 1;
-        case SQLITE_DONE:
-                return 0;
-        default:
-                return store_fail(store, error, action);
-        }
+        for (unsigned n_tries = 0;;)
+                switch (sqlite3_step(stmt)) {
+                case SQLITE_ROW:
+                        return 1;
+                case SQLITE_DONE:
+                        return 0;
+                default:
+                        if (!store_may_try_again(store, &n_tries))
+                                return store_fail(store, error, action);
+                        sqlite3_reset(stmt);
+                }
 }
 
 int statement_update_one(Store *store, sqlite3_stmt *stmt, uint32_t run, Error *error) {

@@ -23,6 +23,8 @@
 
 #define BUSY_TIMEOUT_MS 5000
 
+#define INDEX_TRIES_MAX 1000 /* a millisecond each: far more than a writer needs, unless it lost the CPU */
+
 /* What a reader that was in the way made of the WAL is given back at the next checkpoint. */
 #define WAL_BYTES_KEPT "16777216"
 
@@ -86,9 +88,19 @@ int store_fail(Store *store, Error *error, const char *action) {
                          has_words ? sqlite3_errmsg(store->db) : strerrordesc_np(errnum));
 }
 
+bool store_may_try_again(Store *store, unsigned *n_tries) {
+        if (sqlite3_extended_errcode(store->db) != SQLITE_READONLY_RECOVERY || ++*n_tries > INDEX_TRIES_MAX)
+                return false;
+        sqlite3_sleep(1);
+        return true;
+}
+
 int store_exec(Store *store, const char *sql, Error *error, const char *action) {
-        if (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-                return store_fail(store, error, action);
+        unsigned n_tries = 0;
+
+        while (sqlite3_exec(store->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+                if (!store_may_try_again(store, &n_tries))
+                        return store_fail(store, error, action);
 
         return 0;
 }

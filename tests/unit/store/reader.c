@@ -2,11 +2,15 @@
 
 /* A reader works for whoever may read the file, whatever the writer does, and leaves no trace. */
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "fixture.h"
+#include "util/macro.h"
 
 static int64_t count_runs(Store *store) {
         StoreRun *runs;
@@ -136,6 +140,51 @@ START_TEST(reads_beside_a_living_writer) {
 }
 END_TEST
 
+/*
+ * The WAL index begins with its header twice; a writer changes one copy after the other. The descriptor must stay open as
+ * long as the writer: closing it would drop the locks that this process holds on the file.
+ */
+static uint8_t *map_index(int *ret_fd) {
+        _cleanup_free_ char *name = NULL;
+
+        ck_assert_int_gt(asprintf(&name, "%s-shm", test_path), 0);
+        *ret_fd = open(name, O_RDWR | O_CLOEXEC);
+        ck_assert_int_ge(*ret_fd, 0);
+        uint8_t *index = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, *ret_fd, 0);
+        ck_assert_ptr_ne(index, MAP_FAILED);
+        return index;
+}
+
+/* In another process, and one that never knew the writer: connections of one share what they know of the index. */
+START_TEST(waits_for_a_writer_in_the_middle_of_a_change) {
+        int go[2], index_fd, status;
+
+        ck_assert_int_eq(pipe2(go, O_CLOEXEC), 0);
+        pid_t pid = fork();
+        ck_assert_int_ge(pid, 0);
+        if (pid == 0) {
+                char byte;
+                _exit(read(go[0], &byte, 1) == 1 ? (int) count_runs_of(test_path) & 0xff : 99);
+        }
+
+        Store *writer = open_writer();
+        add_run(writer);
+        uint8_t *index = map_index(&index_fd);
+        index[8] ^= 1;
+        ck_assert_int_eq(write(go[1], "", 1), 1);
+        nanosleep(&(struct timespec){ .tv_nsec = 100 * NSEC_PER_MSEC }, NULL); /* the writer lost the CPU */
+        index[8] ^= 1;
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert(WIFEXITED(status));
+        ck_assert_int_eq(WEXITSTATUS(status), 1);
+        munmap(index, 4096);
+        store_close(writer);
+        close(index_fd);
+        close(go[0]);
+        close(go[1]);
+}
+END_TEST
+
 START_TEST(reads_after_the_writer_stopped) {
         make_stopped();
         assert_reads_without_trace(2);
@@ -262,6 +311,7 @@ static Suite *reader_suite(void) {
         TCase *tcase = store_case("reader");
 
         tcase_add_test(tcase, reads_beside_a_living_writer);
+        tcase_add_test(tcase, waits_for_a_writer_in_the_middle_of_a_change);
         tcase_add_test(tcase, reads_after_the_writer_stopped);
         tcase_add_test(tcase, reads_after_the_writer_was_killed);
         tcase_add_test(tcase, reads_when_the_writer_starts_again);
