@@ -366,9 +366,16 @@ void run_go(Run *run, WorkerProcess *worker, uint64_t run_tag, uint64_t seed) {
         run->observer->ended(run, run->userdata);
 }
 
-int run_pause(Run *run, Error *error) {
-        if (run->state == RUN_PAUSED)
+static int run_check_not_stopping(const Run *run, Error *error) {
+        if (!run->stop_asked || !run->worker)
                 return 0;
+        return error_set(error, ERROR_FAILED, EBUSY, "run %" PRIu32 " is stopping, which ends it: start it anew", run->id);
+}
+
+int run_pause(Run *run, Error *error) {
+        int r = run_check_not_stopping(run, error);
+        if (r < 0 || run->state == RUN_PAUSED)
+                return r;
         if (run->state != RUN_RUNNING || !run->worker || run->finished)
                 return error_set(error, ERROR_FAILED, EBUSY, "run %" PRIu32 " is %s: only a running one can be paused",
                                  run->id, run_state_name(run->state));
@@ -376,6 +383,9 @@ int run_pause(Run *run, Error *error) {
 }
 
 int run_resume(Run *run, Error *error) {
+        int r = run_check_not_stopping(run, error);
+        if (r < 0)
+                return r;
         if (run_can_be_taken_up(run)) {
                 /* That is what it was paused, or given up, until. */
                 run->standing->paused = false;

@@ -107,6 +107,8 @@ def test_stop_answers_at_once_while_the_drive_hangs(own_service, nbd):
     assert time.monotonic() - start < 10
     assert "pending" in result.out + result.err
     assert own_service.row(run)["state"] == "running"
+    for verb in ("resume", "pause"):
+        assert "is stopping" in own_service.cli(verb, run, check=8).err
     device.unhang()
     own_service.wait_state(run, "stopped")
 
