@@ -24,10 +24,9 @@ def test_run_is_lost_at_once_and_tells_little(guest, unplugged):
     run, path, _, _ = unplugged
     shown = guest.wait_state(run, "lost")
     kinds = [event["kind"] for event in shown["events"]]
-    assert kinds[-1] == "lost" and set(kinds) <= {"started", "phase", "error", "lost"}
+    assert kinds[-1] == "lost" and set(kinds) == {"started", "phase", "lost"}
     assert f"{path} is gone" in shown["events"][-1]["detail"]
-    # What was written while it went has failed in one way or two, and no storm came after it.
-    assert len(shown["errors"]) <= 2 and kinds.count("error") == len(shown["errors"])
+    assert shown["errors"] == []  # of a full drive, as the kernel calls it
     assert guest.samples(run)[-1]["elapsed_s"] == shown["elapsed_s"]
     messages = guest(f"journalctl -b -q -u plateaud -o cat --grep '^plateaud: run {run} '").out.splitlines()
     assert 0 < len(messages) <= 5, messages
