@@ -64,9 +64,9 @@ static int check_shape(const PhaseShape *was, const PhaseShape *is, uint32_t ind
         for (size_t i = 0; i < ELEMENTSOF(parts); i++)
                 if (parts[i].was != parts[i].is)
                         return error_set(error, ERROR_REFUSED, EPROTO,
-                                         "phase %" PRIu32 " of the run has %s=%" PRIu64 ", but its job comes to %" PRIu64
-                                         " now: it counts the machine's CPUs or memory ($ncpus, $mb_memory), or this "
-                                         "version of plateau reads it in another way; start it anew",
+                                         "phase %" PRIu32 " of the run has %s=%" PRIu64 ", but its job comes to %"
+                                         PRIu64 " now: it counts the machine's CPUs or memory ($ncpus, $mb_memory), or "
+                                         "this version of plateau reads it in another way; start it anew",
                                          index, parts[i].option, parts[i].was, parts[i].is);
         return 0;
 }
