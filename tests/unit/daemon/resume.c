@@ -348,6 +348,17 @@ START_TEST(no_worker_goes_before_that_is_written) {
 }
 END_TEST
 
+START_TEST(no_worker_goes_when_that_is_never_written) {
+        looking();
+        fake_database.hangs = true;
+        ck_assert_int_eq(report("/dev/fake", "5 of its blocks read back"), 0);
+        manager = manager_free(manager);
+        ck_assert_uint_eq(fake_database.n_waiting, 0);
+        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_OPEN);
+        open_manager();
+}
+END_TEST
+
 /* What was written for a worker that has died meanwhile is no leave for the next one. */
 START_TEST(each_worker_waits_for_its_own_turn) {
         looking();
@@ -622,6 +633,7 @@ static Suite *make_suite(void) {
         tcase_add_loop_test(tc, three_deaths_without_minutes_of_samples_are_enough, 0, 2);
         tcase_add_test(tc, minutes_of_samples_make_up_for_deaths);
         tcase_add_test(tc, no_worker_goes_before_that_is_written);
+        tcase_add_test(tc, no_worker_goes_when_that_is_never_written);
         tcase_add_test(tc, each_worker_waits_for_its_own_turn);
         tcase_add_test(tc, without_memory_to_wait_it_is_tried_again);
         tcase_add_test(tc, a_paused_run_is_paused_again);
