@@ -369,7 +369,8 @@ void run_go(Run *run, WorkerProcess *worker, uint64_t run_tag, uint64_t seed) {
 static int run_check_not_stopping(const Run *run, Error *error) {
         if (!run->stop_asked || !run->worker)
                 return 0;
-        return error_set(error, ERROR_FAILED, EBUSY, "run %" PRIu32 " is stopping, which ends it: start it anew", run->id);
+        return error_set(error, ERROR_FAILED, EBUSY, "run %" PRIu32 " is stopping, which ends it: start it anew",
+                         run->id);
 }
 
 int run_pause(Run *run, Error *error) {

@@ -110,8 +110,9 @@ static bool is_held_back(const VerdictInput *in) {
 static VerdictReason judge_level(const VerdictInput *in, Expectation which, double expected, double measured,
                                  double best) {
         if (in->analysis->cycle_is_over)
-                measured = which == EXPECT_FLOOR_RATIO_MIN ? fmin(measured, in->analysis->end_ratio)
-                                                           : measured * in->analysis->end_iops / in->analysis->steady_iops;
+                measured = which == EXPECT_FLOOR_RATIO_MIN
+                                   ? fmin(measured, in->analysis->end_ratio)
+                                   : measured * in->analysis->end_iops / in->analysis->steady_iops;
 
         VerdictReason reason = { .which = which, .expected = expected, .measured = measured };
         const char *missed = missed_text(in, expected, measured, best);

@@ -62,8 +62,8 @@ int store_exec(Store *store, const char *sql, Error *error, const char *action);
 
 /*
  * After a call of SQLite that failed: whether to call again (a statement is to be reset before). A reader that comes
- * upon the WAL's index while a writer changes it cannot tell that from the remains of a dead one, being unable to repair
- * them; SQLite waits for locks by itself, but not for this. *n_tries begins at 0.
+ * upon the WAL's index while a writer changes it cannot tell that from the remains of a dead one, being unable to
+ * repair them; SQLite waits for locks by itself, but not for this. *n_tries begins at 0.
  */
 bool store_may_try_again(Store *store, unsigned *n_tries);
 int store_out_of_memory(Error *error);

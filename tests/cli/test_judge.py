@@ -310,7 +310,8 @@ def test_verdict_pass(database, script):
 def test_a_claim_above_the_limit_of_the_job_tells_nothing(database, script, limit):
     job = ["[write]", "rw=randwrite", "bs=4k", "numjobs=2" if limit == "rate_iops=4000" else "numjobs=1", limit]
     claim = ["[expect]", "claimed_iops=10k"]
-    cli = database.write(script().job(*job, *claim).size(2 * GIB).run().state("running").noisy(3600, 8000).state("done"))
+    s = script().job(*job, *claim).size(2 * GIB).run().state("running")
+    cli = database.write(s.noisy(3600, 8000).state("done"))
     document = cli.json("verdict", 1, check=7)
     assert "rate limit" in reasons(document)["claimed_iops"]["reason"]
 

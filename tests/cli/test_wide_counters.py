@@ -9,8 +9,9 @@ ERRORS = 2**33 + 1
 
 def wide(script):
     """Two samples of 50 days, each of 2^40 + 1 writes of 4 KiB."""
-    return (script().add("size", 64 << 40).run("wide").state("running")
-            .add("samples", 2, 0, DAYS_NS, IOS, 0, ERRORS, 90000).errno(5, 2 * ERRORS).add("phase", 0, "done").state("done"))  # fmt: skip
+    s = script().add("size", 64 << 40).run("wide").state("running")
+    s.add("samples", 2, 0, DAYS_NS, IOS, 0, ERRORS, 90000).errno(5, 2 * ERRORS)
+    return s.add("phase", 0, "done").state("done")
 
 
 def test_sums_are_exact_in_json(database, script):

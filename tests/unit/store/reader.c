@@ -141,8 +141,8 @@ START_TEST(reads_beside_a_living_writer) {
 END_TEST
 
 /*
- * The WAL index begins with its header twice; a writer changes one copy after the other. The descriptor must stay open as
- * long as the writer: closing it would drop the locks that this process holds on the file.
+ * The WAL index begins with its header twice; a writer changes one copy after the other. The descriptor must stay open
+ * as long as the writer: closing it would drop the locks that this process holds on the file.
  */
 static uint8_t *map_index(int *ret_fd) {
         _cleanup_free_ char *name = NULL;
