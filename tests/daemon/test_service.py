@@ -271,8 +271,8 @@ def test_killed_worker_interrupts_its_run_only(own_service, loop):
     victim, other = wait_for(lambda: "outage" in event_kinds(own_service, runs[0]) and runs
                              or "outage" in event_kinds(own_service, runs[1]) and runs[::-1])  # fmt: skip
     assert any(kind == "outage" and "SIGKILL" in detail for kind, detail in events(own_service, victim))
+    wait_for(lambda: "resumed" in event_kinds(own_service, victim))
     bus.wait_state(victim, "running")
-    assert "resumed" in event_kinds(own_service, victim)
     assert "outage" not in event_kinds(own_service, other)
 
 

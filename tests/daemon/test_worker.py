@@ -5,6 +5,7 @@ import contextlib
 import ctypes
 import errno
 import os
+import re
 import select
 import signal
 import socket
@@ -18,7 +19,7 @@ import pytest
 
 KIB, MIB = harness.KIB, harness.MIB
 
-VERSION = 4
+VERSION = int(re.search(r"MESSAGE_VERSION (\d+)", (harness.SOURCE / "lib/wire/message.h").read_text())[1])
 TYPES = ("OPEN", "REPORT", "REFUSED", "GO", "STARTED", "PAUSE", "RESUME", "STOP", "PHASE", "SAMPLE", "ERRNO", "EVENT",
          "FINISHED")  # fmt: skip
 OUTCOMES = ("done", "stopped", "failed", "lost")
