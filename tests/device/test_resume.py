@@ -68,6 +68,7 @@ class Drive:
     def __init__(self, service, job, stack):
         self.service = service
         self.device = stack.enter_context(LoopDevice(SIZE))
+        stack.callback(end_runs)  # before it goes, also if the set-up fails
         (self.run,) = service.start_run(job, self.device)
         self.hash = None
 
@@ -120,7 +121,6 @@ def outage():
     needs.need_loop()
     with contextlib.ExitStack() as stack:
         service = stack.enter_context(Plateaud())
-        stack.callback(end_runs)
         jobs = {"same": RANDOM, "sequential": SEQUENTIAL, "phases": PHASES, "paused": RANDOM, "formatted": RANDOM,
                 "overwritten": RANDOM, "replaced": RANDOM, "opened": RANDOM, "given-up": RANDOM, "taken": RANDOM,
                 "replanned": RANDOM + "numjobs=$ncpus\n"}
@@ -143,16 +143,13 @@ def outage():
         other = stack.enter_context(Plateaud())
         other.run_job("[o]\nrw=write\nbs=1m\n", drives["taken"].device)
         for name in ("opened", "given-up"):
-            drives[name].holder = os.open(drives[name].device.path, os.O_RDONLY)
+            drives[name].holder = stack.enter_context(open(drives[name].device.path, "rb", buffering=0))
         for drive in drives.values():
             drive.note()
 
         service.start()
         drives["service"] = service
         yield drives
-        for name in ("opened", "given-up"):
-            with contextlib.suppress(OSError):
-                os.close(drives[name].holder)
 
 
 def test_same_drive_goes_on(outage):
@@ -237,7 +234,7 @@ def test_drive_in_use_is_waited_for(outage):
     assert drive.shown["state"] == "interrupted"
     assert "is tried again" in waits and f"process {os.getpid()}" in waits
     assert drive.is_untouched()
-    os.close(drive.holder)
+    drive.holder.close()
     check_goes_on(drive.service, drive.run, drive.before)
 
 
@@ -246,7 +243,7 @@ def test_run_that_waits_can_be_stopped(outage):
     drive.service.wait_event(drive.run, "outage", 2)
     drive.service.cli("stop", drive.run)
     drive.service.wait_state(drive.run, "stopped")
-    os.close(drive.holder)
+    drive.holder.close()
     assert drive.is_untouched()
 
 
