@@ -4,7 +4,9 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "util/macro.h"
 
@@ -20,6 +22,20 @@ typedef struct Timer {
 
 static Timer timers[64];
 static size_t n_timers;
+
+void fake_directory_make(char directory[static FAKE_DIRECTORY_MAX]) {
+        snprintf(directory, FAKE_DIRECTORY_MAX, "%s/plateau-unit-XXXXXX",
+                 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+        ck_assert_ptr_nonnull(mkdtemp(directory));
+}
+
+void fake_directory_remove(const char *directory) {
+        char path[FAKE_DIRECTORY_MAX + 32];
+
+        snprintf(path, sizeof(path), "%s/plateau.db-lock", directory);
+        unlink(path);
+        rmdir(directory);
+}
 
 void fakes_reset(void) {
         fake_database = (FakeDatabase){};

@@ -66,6 +66,11 @@ extern uint64_t fake_now_ns; /* monotonic */
 
 void fakes_reset(void);
 
+/* A manager's state directory, which holds no more than the lock here, as the database is none. */
+#define FAKE_DIRECTORY_MAX 64
+void fake_directory_make(char directory[static FAKE_DIRECTORY_MAX]);
+void fake_directory_remove(const char *directory);
+
 /* The database answers the starts with this number for the first run, and lets go of them. */
 void fake_insert_done(uint32_t first_id);
 

@@ -18,7 +18,7 @@
 
 static sd_event *event;
 static Manager *manager;
-static char directory[64];
+static char directory[FAKE_DIRECTORY_MAX];
 static unsigned n_stopped;
 
 static void open_manager(void) {
@@ -28,20 +28,14 @@ static void open_manager(void) {
 static void setup(void) {
         fakes_reset();
         n_stopped = 0;
-        snprintf(directory, sizeof(directory), "%s/plateau-unit-XXXXXX",
-                 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-        ck_assert_ptr_nonnull(mkdtemp(directory));
+        fake_directory_make(directory);
         ck_assert_int_ge(sd_event_new(&event), 0);
 }
 
 static void teardown(void) {
-        char path[96];
-
         manager_free(manager);
         sd_event_unref(event);
-        snprintf(path, sizeof(path), "%s/plateau.db-lock", directory);
-        unlink(path);
-        rmdir(directory);
+        fake_directory_remove(directory);
 }
 
 static void on_stopped(void *userdata) {
