@@ -15,6 +15,7 @@ import pytest
 
 import needs
 from harness import MIB, content_hash, scratch_path, wait_for
+from namespace import shell_with_own_mounts
 
 JOB = "[p]\nrw=write\nbs=64k\niodepth=4\nsize=1m\noffset=4m\n"
 LONG_JOB = "[p]\nrw=randwrite\nbs=4k\niodepth=4\ntime_based\nruntime=60\n"
@@ -224,8 +225,8 @@ def test_mounted_in_another_namespace(service, disk):
     needs.need_programs("mkfs.ext4", "unshare")
     run("mkfs.ext4", "-q", disk.path)
     point = scratch_path("mount")
-    script = f"mount -o ro {disk.path} {point} && echo ready && exec sleep infinity"
-    process = subprocess.Popen(["unshare", "--mount", "sh", "-c", script], stdout=subprocess.PIPE, text=True)
+    script = f"mount -o ro {disk.path} {point}\necho ready\nexec sleep infinity"
+    process = subprocess.Popen(shell_with_own_mounts(script), stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout.readline() == "ready\n"
         assert str(point) not in open("/proc/self/mountinfo").read()
@@ -381,9 +382,10 @@ def test_run_keeps_others_out(service, disk):
 
 def test_the_machines_own_disk(service):
     """Only looked at: what / lies on is never eligible."""
-    source = run("findmnt", "--noheadings", "--output", "SOURCE", "/").strip()
+    found = subprocess.run(["findmnt", "--noheadings", "--output", "SOURCE", "/"], capture_output=True, text=True)
+    source = found.stdout.strip()
     if not source.startswith("/dev/") or not os.path.exists(source):
-        pytest.skip(f"/ lies on {source}")
+        pytest.skip(f"/ lies on {source or 'no mount of its own'}")
     assert any("mounted at /" in reason for reason in reasons(service, source))
 
 

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from harness import MIB, Cli
+from namespace import shell_with_own_mounts
 from needs import need_build, need_root
 
 NVMET = "/sys/kernel/config/nvmet/subsystems/nqn.test/namespaces/1/device_path"
@@ -25,7 +26,7 @@ def reasons():
         for path, text in files.items():
             script += f"mkdir -p {os.path.dirname(path)}\nprintf '%s\\n' '{text}' > {path}\n"
         cli = Cli()
-        done = subprocess.run(["unshare", "--mount", "sh", "-ec", f"{script}exec {cli.program} devices --json"],
+        done = subprocess.run(shell_with_own_mounts(f"{script}exec {cli.program} devices --json"),
                               capture_output=True, text=True, check=True, env=cli.environment)  # fmt: skip
         (shown,) = [d for d in json.loads(done.stdout)["devices"] if d["path"] == device.path]
         assert not shown["eligible"] and not shown["erasable"]
