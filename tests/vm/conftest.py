@@ -14,7 +14,7 @@ import image  # noqa: E402
 import needs  # noqa: E402
 from harness import MIB  # noqa: E402
 
-ORDER = ("test_service", "test_refusals", "test_unplugged", "test_power")
+ORDER = ("test_service", "test_refusals", "test_unplugged", "test_suspended", "test_power")
 
 _guests = []
 

@@ -203,6 +203,16 @@ class Guest(harness.Scratch):
         self._qemu.wait(timeout * PATIENCE)
         self._off()
 
+    def suspend(self, span_s: float) -> float:
+        """Suspends to memory for span_s seconds; returns how long it was away, in s."""
+        self._agent("guest-exec", path="systemctl", arg=["suspend"])
+        self.monitor.wait_event("SUSPEND", timeout=60)
+        began = time.monotonic()
+        time.sleep(span_s)  # is what it was suspended for
+        self.monitor("system_wakeup")
+        self.monitor.wait_event("WAKEUP")
+        return time.monotonic() - began
+
     def _off(self):
         if self._qemu is not None:
             self._qemu.wait()
