@@ -48,7 +48,6 @@ def guest():
         guest.boot()
         guest.install_plateau()
         yield guest
-        guest.shut_down()
 
 
 @pytest.hookimpl(hookwrapper=True)

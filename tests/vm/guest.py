@@ -197,12 +197,6 @@ class Guest(harness.Scratch):
             self._qemu.kill()
         self._off()
 
-    def shut_down(self, timeout: float = 60):
-        """As an operator would."""
-        self._agent.send("guest-shutdown")
-        self._qemu.wait(timeout * PATIENCE)
-        self._off()
-
     def suspend(self, span_s: float) -> float:
         """Suspends to memory for span_s seconds; returns how long it was away, in s."""
         self._agent("guest-exec", path="systemctl", arg=["suspend"])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A machine that is suspended while it writes: its drive did not work meanwhile, so no figure of the run knows of it."""
+"""A machine that is suspended while it writes: its drive does not work meanwhile, and no figure of the run tells of
+it."""
 
 import datetime
 import re
