@@ -10,6 +10,10 @@
 #include "util/time.h"
 
 #define WAIT_MS 5000
+#define POLL_MS 250 /* figures are not signalled */
+
+/* An I/O of that age is none that ends in a moment: whoever waits is told so now. */
+#define HELD_UP_NS NSEC_PER_SEC
 
 typedef bool (*Arrived)(const Control *control, const BusRun *run);
 
@@ -25,7 +29,11 @@ static bool has_begun(const Control *control, const BusRun *run) {
         return strcmp(run->state, run_state_name(RUN_QUEUED)) != 0;
 }
 
-/* Until it has, at most WAIT_MS; *ret is how the run was at the end. */
+static bool is_held_up(const BusRun *run) {
+        return run->in_flight > 0 && run->oldest_io_ns >= HELD_UP_NS;
+}
+
+/* Until it has or is held up by its drive, at most WAIT_MS; *ret is how the run was at the end. */
 static int wait_for(BusClient *client, uint32_t id, const Control *control, Arrived arrived, BusRun *ret,
                     Error *error) {
         uint64_t deadline_ns = time_monotonic_ns() + WAIT_MS * NSEC_PER_MSEC;
@@ -38,12 +46,13 @@ static int wait_for(BusClient *client, uint32_t id, const Control *control, Arri
                         return r;
 
                 uint64_t now_ns = time_monotonic_ns();
-                if (arrived(control, &run) || now_ns >= deadline_ns) {
+                if (arrived(control, &run) || is_held_up(&run) || now_ns >= deadline_ns) {
                         *ret = run;
                         run = (BusRun) {};
                         return 0;
                 }
-                r = bus_client_wait(client, -1, (int) ((deadline_ns - now_ns) / NSEC_PER_MSEC) + 1, error);
+                int left_ms = (int) ((deadline_ns - now_ns) / NSEC_PER_MSEC) + 1;
+                r = bus_client_wait(client, -1, MIN(left_ms, POLL_MS), error);
                 if (r < 0)
                         return r;
                 if (r == BUS_WAKE_VANISHED)

@@ -16,8 +16,9 @@ const Verb verb_stop = {
         .name = "stop",
         .summary = "end a run for good",
         .words = "RUN",
-        .description = "Ends a run. Waits some seconds for its pending I/O; a drive that does not answer makes the "
-                       "run stay in its state until it does, which is told and no error.",
+        .description = "Ends a run. Waits some seconds for its pending I/O, but not for a drive that has not answered "
+                       "for a second: that is told at once and no error, and the run stays in its state until the "
+                       "drive does.",
         .n_words_min = 1,
         .n_words_max = 1,
         .uses_bus = true,

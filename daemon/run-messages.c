@@ -201,6 +201,7 @@ static int run_on_sample(Run *run, Message *message) {
                 .in_flight = sample->in_flight,
                 .oldest_ns = sample->oldest_ns,
         };
+        run->sampled_at_ns = time_monotonic_ns();
         run_judge_sample(run, sample);
         return 0;
 }

@@ -509,8 +509,17 @@ uint64_t run_planned_ns(const Run *run) {
         return run->planned_ns;
 }
 
+/* A worker that was stopped tells no sample that would show how long its I/O is pending. */
 RunProgress run_progress(const Run *run) {
-        return run->progress;
+        RunProgress progress = run->progress;
+
+        if (progress.in_flight > 0) {
+                uint64_t silent_ns = time_monotonic_ns() - run->sampled_at_ns;
+
+                if (silent_ns > 2 * run->sample_interval_ns)
+                        progress.oldest_ns += silent_ns;
+        }
+        return progress;
 }
 
 const char *const *run_notices(const Run *run) {

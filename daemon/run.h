@@ -64,7 +64,7 @@ const char *run_phase_name(const Run *run);
 uint32_t run_phase_index(const Run *run);
 uint32_t run_n_phases(const Run *run); /* cells of a matrix counted; 0: not known, as of a run that is long over */
 uint64_t run_planned_ns(const Run *run); /* 0: not known */
-RunProgress run_progress(const Run *run);
+RunProgress run_progress(const Run *run); /* the oldest I/O of a worker that is silent goes on ageing */
 const char *const *run_notices(const Run *run); /* NULL-terminated */
 
 /* Of this service's life time, or not final: worth listing. */
