@@ -321,6 +321,11 @@ static int start_section(JobReader *reader, const IniEntry *entry, Error *error)
                                  "fio takes it for [global]",
                                  reader->name, entry->line, SHOWN_MAX, entry->section);
 
+        if (strlen(entry->section) > JOB_NAME_MAX)
+                return error_set(error, ERROR_USAGE, E2BIG, "%s:%u: [%.*s...]: expected a name of at most %d bytes, "
+                                 "this has %zu", reader->name, entry->line, SHOWN_MAX, entry->section, JOB_NAME_MAX,
+                                 strlen(entry->section));
+
         reader->draft = reader->global;
         reader->draft.phase.name = strdup(entry->section);
         return reader->draft.phase.name ? 0 : out_of_memory(reader, error);
@@ -546,7 +551,20 @@ static void job_reader_clear(JobReader *reader) {
         phase_clear(&reader->draft.phase);
 }
 
+/* Of a file they are no longer, so only who names a job otherwise hears of it. */
+static int check_name(const char *name, Error *error) {
+        const char *slash = strrchr(name, '/');
+
+        if (strlen(name) <= JOB_FILE_NAME_MAX && strlen(slash ? slash + 1 : name) <= JOB_NAME_MAX)
+                return 0;
+        return error_set(error, ERROR_USAGE, ENAMETOOLONG, "the job's name has %zu bytes: expected at most %d, and %d "
+                         "without directories", strlen(name), JOB_FILE_NAME_MAX, JOB_NAME_MAX);
+}
+
 int job_parse(Job **ret, const char *name, const char *text, size_t length, Error *error) {
+        int r = check_name(name, error);
+        if (r < 0)
+                return r;
         if (length > JOB_TEXT_MAX)
                 return error_set(error, ERROR_USAGE, E2BIG, "%s: expected a job file of at most %d bytes, this has %zu",
                                  name, JOB_TEXT_MAX, length);
@@ -562,7 +580,7 @@ int job_parse(Job **ret, const char *name, const char *text, size_t length, Erro
         if (!job || !reader.noticed)
                 return out_of_memory(&reader, error);
 
-        int r = ini_parse(name, text, length, read_entry, &reader, error);
+        r = ini_parse(name, text, length, read_entry, &reader, error);
         if (r < 0)
                 return r;
         r = finish_phase(&reader, error);

@@ -21,6 +21,9 @@
 
 /* Upper bounds: a job beyond them is refused with a message, never truncated. */
 #define JOB_TEXT_MAX (1024 * 1024)  /* bytes */
+#define JOB_FILE_NAME_MAX 4096      /* bytes, with its directories */
+#define JOB_NAME_MAX 255            /* bytes: of a job, as of a file without directories, and of a phase */
+#define JOB_DESCRIPTION_MAX 4096    /* bytes */
 #define JOB_N_PHASES_MAX 1024       /* each cell of a matrix is one */
 #define JOB_N_VALUES_MAX 32         /* of a list */
 #define JOB_OUTSTANDING_MAX 16384   /* iodepth * numjobs; bounded by io_uring's queue */

@@ -297,7 +297,7 @@ static int set_extent(const JobOption *option, const char *value, PhaseDraft *dr
 }
 
 static int set_description(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
-        if (*value == '\0')
+        if (*value == '\0' || strlen(value) > JOB_DESCRIPTION_MAX)
                 return -EINVAL;
 
         char *description = strdup(value);
@@ -360,7 +360,7 @@ const JobOption job_options[] = {
                   "as in 4k/60:64k/40, or read,write lists" },
         { "continue_on_error", .set = set_continue_on_error, .text = "none, read, write, io, verify or all" },
         { "dedupe_percentage", .set = set_dedupe_percent, .text = "a percentage from 0 to 100" },
-        { "description", .set = set_description, .text = "a text" },
+        { "description", .set = set_description, .text = "a text of at most 4096 bytes" },
         { "direct", .set = set_one, .text = "1: plateau always goes past the page cache" },
         { "do_verify", .set = set_either, .text = BOOL_TEXT },
         { "fsync", .set = set_u32, .field = FIELD(phase.fsync_writes), .max = INT32_MAX, .text = "a number of writes" },

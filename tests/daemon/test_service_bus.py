@@ -107,11 +107,13 @@ def test_errors_have_the_names_of_their_kind(bus):
         bus.start(LONG_JOB, "/dev/none", options=[("label", "b", "true")])
     with pytest.raises(BusError, match="at most 256"):
         bus.start(LONG_JOB, "/dev/none", options=[("label", "s", "x" * 257)])
+    with pytest.raises(BusError, match="the job's name has 256 bytes: expected at most 4096, and 255"):
+        bus.start(LONG_JOB, "/dev/none", name="x" * 256)
     with pytest.raises(BusError, match="/dev/none"):
         bus.start(LONG_JOB, "/dev/none")
 
 
-HOSTILE = ["%s%n%s%n", "'; DROP TABLE runs; --", "a\nb\x1b[31mc\td", "\u202egnirts", "é" * 128, "", '"\\"']
+HOSTILE = ["%s%n%s%n", "'; DROP TABLE runs; --", "a\nb\x1b[31mc\td", "\u202egnirts", "é" * 127, "", '"\\"']
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -222,10 +222,12 @@ class Guest(harness.Scratch):
 
     def story(self) -> str:
         """What helps to understand a failure, as far as it can be had."""
+        if self._agent is None:
+            return self.log()
         try:
             return self("journalctl -b -o short-monotonic -n 80; lsblk -o NAME,SIZE,SERIAL,FSTYPE,MOUNTPOINTS; "
                         "plateau list; plateau show last", check=False, timeout=10).out  # fmt: skip
-        except (AssertionError, AttributeError, OSError, RuntimeError):
+        except (AssertionError, OSError, RuntimeError):
             return self.log()
 
     # --- drives ---

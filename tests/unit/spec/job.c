@@ -437,6 +437,62 @@ START_TEST(test_bounds_hold) {
 }
 END_TEST
 
+/* A job of one phase, with n bytes in the place of "%s" in format. */
+static char *text_with(const char *format, size_t n) {
+        _cleanup_free_ char *xs = calloc(n + 1, 1);
+        char *text;
+
+        memset(xs, 'x', n);
+        ck_assert_int_gt(asprintf(&text, format, xs), 0);
+        return text;
+}
+
+START_TEST(test_names_and_descriptions_are_bounded) {
+        static const struct {
+                const char *format;
+                size_t n_max;
+                int result;
+                const char *words[3];
+        } cases[] = {
+                { "[%s]\n", JOB_NAME_MAX, -E2BIG, { "t.fio:1: [xxx", "at most 255 bytes, this has 256" } },
+                { "[a]\ndescription=%s\n", JOB_DESCRIPTION_MAX, -EINVAL, { "t.fio:2: ", "at most 4096 bytes" } },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_free_ char *fits = text_with(cases[i].format, cases[i].n_max);
+                _cleanup_free_ char *too_long = text_with(cases[i].format, cases[i].n_max + 1);
+                _cleanup_job_ Job *job = parse_good(fits);
+
+                ck_assert_uint_eq(job->n_phases, 1);
+                check_refused(too_long, cases[i].result, cases[i].words);
+        }
+}
+END_TEST
+
+START_TEST(test_the_name_of_a_job_is_bounded) {
+        static const struct {
+                const char *format;
+                size_t n_max;
+        } cases[] = {
+                { "/%s", JOB_NAME_MAX },
+                { "/%s/a", JOB_FILE_NAME_MAX - 3 },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_free_ char *fits = text_with(cases[i].format, cases[i].n_max);
+                _cleanup_free_ char *too_long = text_with(cases[i].format, cases[i].n_max + 1);
+                _cleanup_error_ Error error = ERROR_INIT;
+                Job *job = NULL;
+
+                ck_assert_int_eq(job_parse(&job, fits, "[a]\n", 4, NULL), 0);
+                job_free(job);
+                ck_assert_int_eq(job_parse(&job, too_long, "[a]\n", 4, &error), -ENAMETOOLONG);
+                ck_assert_int_eq(error.kind, ERROR_USAGE);
+                ck_assert_ptr_nonnull(strstr(error_message(&error), "expected at most 4096, and 255 without"));
+        }
+}
+END_TEST
+
 START_TEST(test_phases_are_counted) {
         _cleanup_free_ char *text = malloc(4 * JOB_N_PHASES_MAX + 5);
 
@@ -678,6 +734,8 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_values_that_do_not_fit_say_what_is_expected);
         tcase_add_test(tc, test_a_job_needs_a_phase_and_options_a_section);
         tcase_add_test(tc, test_bounds_hold);
+        tcase_add_test(tc, test_names_and_descriptions_are_bounded);
+        tcase_add_test(tc, test_the_name_of_a_job_is_bounded);
         tcase_add_test(tc, test_phases_are_counted);
         tcase_add_test(tc, test_manual_page_knows_every_option);
         tcase_add_test(tc, test_expectations_are_read);
