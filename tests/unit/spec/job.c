@@ -437,30 +437,30 @@ START_TEST(test_bounds_hold) {
 }
 END_TEST
 
-/* A job of one phase, with n bytes in the place of "%s" in format. */
-static char *text_with(const char *format, size_t n) {
+/* With n bytes in between. */
+static char *text_with(const char *before, size_t n, const char *after) {
         _cleanup_free_ char *xs = calloc(n + 1, 1);
         char *text;
 
         memset(xs, 'x', n);
-        ck_assert_int_gt(asprintf(&text, format, xs), 0);
+        ck_assert_int_gt(asprintf(&text, "%s%s%s", before, xs, after), 0);
         return text;
 }
 
 START_TEST(test_names_and_descriptions_are_bounded) {
         static const struct {
-                const char *format;
+                const char *before, *after;
                 size_t n_max;
                 int result;
                 const char *words[3];
         } cases[] = {
-                { "[%s]\n", JOB_NAME_MAX, -E2BIG, { "t.fio:1: [xxx", "at most 255 bytes, this has 256" } },
-                { "[a]\ndescription=%s\n", JOB_DESCRIPTION_MAX, -EINVAL, { "t.fio:2: ", "at most 4096 bytes" } },
+                { "[", "]\n", JOB_NAME_MAX, -E2BIG, { "t.fio:1: [xxx", "at most 255 bytes, this has 256" } },
+                { "[a]\ndescription=", "\n", JOB_DESCRIPTION_MAX, -EINVAL, { "t.fio:2: ", "at most 4096 bytes" } },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                _cleanup_free_ char *fits = text_with(cases[i].format, cases[i].n_max);
-                _cleanup_free_ char *too_long = text_with(cases[i].format, cases[i].n_max + 1);
+                _cleanup_free_ char *fits = text_with(cases[i].before, cases[i].n_max, cases[i].after);
+                _cleanup_free_ char *too_long = text_with(cases[i].before, cases[i].n_max + 1, cases[i].after);
                 _cleanup_job_ Job *job = parse_good(fits);
 
                 ck_assert_uint_eq(job->n_phases, 1);
@@ -471,16 +471,16 @@ END_TEST
 
 START_TEST(test_the_name_of_a_job_is_bounded) {
         static const struct {
-                const char *format;
+                const char *before, *after;
                 size_t n_max;
         } cases[] = {
-                { "/%s", JOB_NAME_MAX },
-                { "/%s/a", JOB_FILE_NAME_MAX - 3 },
+                { "/", "", JOB_NAME_MAX },
+                { "/", "/a", JOB_FILE_NAME_MAX - 3 },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                _cleanup_free_ char *fits = text_with(cases[i].format, cases[i].n_max);
-                _cleanup_free_ char *too_long = text_with(cases[i].format, cases[i].n_max + 1);
+                _cleanup_free_ char *fits = text_with(cases[i].before, cases[i].n_max, cases[i].after);
+                _cleanup_free_ char *too_long = text_with(cases[i].before, cases[i].n_max + 1, cases[i].after);
                 _cleanup_error_ Error error = ERROR_INIT;
                 Job *job = NULL;
 
