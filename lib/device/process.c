@@ -11,6 +11,7 @@
 #include "util/cleanup.h"
 #include "util/parse.h"
 
+#define SERVICE_NAME "plateaud"
 #define WORKER_NAME "plateau-worker"
 #define WORKER_USER "plateau" /* else nobody: as a worker gives up being root */
 #define ID_NOBODY 65534
@@ -60,7 +61,8 @@ bool process_is_dead(pid_t pid) {
         return r == 0 || r == -ENOENT || r == -ESRCH;
 }
 
-static int process_user(pid_t pid, uid_t *ret) {
+/* A number from its status; key is as in "\nUid:", for the program's name stands there, too. */
+static int process_status(pid_t pid, const char *key, unsigned *ret) {
         _cleanup_free_ char *status = NULL;
         char path[64];
 
@@ -68,20 +70,29 @@ static int process_user(pid_t pid, uid_t *ret) {
         int r = sysfs_read_text(AT_FDCWD, path, &status);
         if (r < 0)
                 return r;
-        const char *line = strstr(status, "\nUid:");
-        return line && sscanf(line, "\nUid: %u", ret) == 1 ? 0 : -EBADMSG;
+        const char *line = strstr(status, key);
+        return line && sscanf(line + strlen(key), "%u", ret) == 1 ? 0 : -EBADMSG;
 }
 
 bool process_is_worker(pid_t pid) {
         _cleanup_free_ char *name = process_name(pid);
         uid_t uid;
 
-        if (!name || strcmp(name, WORKER_NAME) != 0 || process_user(pid, &uid) < 0)
+        if (!name || strcmp(name, WORKER_NAME) != 0 || process_status(pid, "\nUid:", &uid) < 0)
                 return false;
         if (uid == 0 || uid == ID_NOBODY || uid == geteuid())
                 return true;
         const struct passwd *user = getpwnam(WORKER_USER);
         return user && user->pw_uid == uid;
+}
+
+bool process_is_former_worker(pid_t pid) {
+        unsigned parent;
+
+        if (process_status(pid, "\nPPid:", &parent) < 0)
+                return false;
+        _cleanup_free_ char *name = process_name((pid_t) parent);
+        return name && strcmp(name, SERVICE_NAME) != 0;
 }
 
 char *process_name(pid_t pid) {

@@ -28,5 +28,8 @@ bool process_is_dead(pid_t pid);
 /* Whether it is a worker of plateau: by its name, and by a user that a worker may be. Who lies gains nothing by it. */
 bool process_is_worker(pid_t pid);
 
+/* Whether the service of such a worker is gone: then it submits nothing more, and waits for what it has submitted. */
+bool process_is_former_worker(pid_t pid);
+
 /* The program's name; "?" if it cannot be told. NULL only if memory ran out. */
 char *process_name(pid_t pid);

@@ -9,6 +9,7 @@
 #include <glob.h>
 #include <string.h>
 
+#include "device/process.h"
 #include "device/sysfs.h"
 #include "device/usage.h"
 #include "util/macro.h"
@@ -169,6 +170,11 @@ int usage_add_worker(const RelatedDevice *device, pid_t pid, Reasons *reasons) {
         for (size_t i = 0; i < reasons->n; i++)
                 if (reasons->items[i].kind == REASON_OWN_RUN && reasons->items[i].pid == pid)
                         return 0;
+        if (process_is_former_worker(pid))
+                return reasons_add_process(reasons, REASON_OWN_RUN, pid,
+                                           "%sstill held by a former worker of plateau (process %d), whose service is "
+                                           "gone; it waits for its last I/O, and ends when the device has answered",
+                                           device->subject, pid);
         return reasons_add_process(reasons, REASON_OWN_RUN, pid,
                                    "%sunder test by plateau itself; 'plateau list' tells which run it is, "
                                    "'plateau stop' ends it", device->subject);

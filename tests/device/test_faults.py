@@ -165,7 +165,9 @@ def test_a_service_that_comes_back_puts_no_second_writer_on_a_hung_drive(own_ser
     assert own_service.stop() == 0
     own_service.start()
     refused = own_service.start_run(JOB, device, check=3)
-    assert "plateau itself" in refused.json["error"]["message"] or "pending" in refused.json["error"]["message"]
+    held = f"still held by a former worker of plateau (process {worker})"
+    assert held in refused.json["error"]["message"]
+    assert held in own_service.wait_event(run, "outage", 2)["detail"]
     assert own_service.row(run)["state"] == "interrupted"
     assert set(device.holders()) <= {worker}
     device.unhang()

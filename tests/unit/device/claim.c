@@ -594,6 +594,7 @@ START_TEST(test_own_worker) {
         const char *const none[] = { NULL };
         _cleanup_error_ Error error = ERROR_INIT;
         Claim *claimed = NULL;
+        prctl(PR_SET_NAME, "plateaud");
         pid_t pid = spawn(works[_i]);
 
         put_luks();
@@ -603,6 +604,16 @@ START_TEST(test_own_worker) {
         ck_assert_ptr_null(strstr(told + strlen(": under test"), "under test"));
         ck_assert_ptr_null(strstr(error_message(&error), "end it first"));
         ck_assert_ptr_null(strstr(error_message(&error), "LUKS"));
+        end(pid);
+}
+END_TEST
+
+START_TEST(test_worker_whose_service_is_gone) {
+        char words[100];
+        pid_t pid = spawn(work);
+
+        snprintf(words, sizeof(words), ": still held by a former worker of plateau (process %d), whose service", pid);
+        expect_refusal(path, NULL, words);
         end(pid);
 }
 END_TEST
@@ -756,6 +767,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tests, test_another_device_is_not_made_writable);
         tcase_add_test(tests, test_every_reason_is_told);
         tcase_add_loop_test(tests, test_own_worker, 0, 2);
+        tcase_add_test(tests, test_worker_whose_service_is_gone);
         tcase_add_test(tests, test_what_only_bears_the_name_is_no_worker);
         tcase_add_test(tests, test_settle_writes_to_the_claimed_device_only);
         tcase_add_test(tests, test_changed_between_check_and_open);
