@@ -149,6 +149,12 @@ void query_add_latency_max(json_object *object, const char *key, const Histogram
                 json_add_null(object, key);
 }
 
+const char *query_phase_state_name(const StoreRun *run, const StorePhase *phase) {
+        if (run->state == RUN_INTERRUPTED && phase->state == PHASE_STOPPED)
+                return run_state_name(RUN_INTERRUPTED);
+        return phase_state_name(phase->state);
+}
+
 void query_phases_clear(QueryPhases *phases) {
         store_phases_free(phases->items, phases->n);
         *phases = (QueryPhases) {};

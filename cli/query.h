@@ -36,6 +36,9 @@ double query_rate(uint64_t amount, uint64_t duration_ns);
 void query_add_percentile(json_object *object, const char *key, const Histogram *latency, double fraction);
 void query_add_latency_max(json_object *object, const char *key, const Histogram *latency);
 
+/* As it is told: a phase that was broken off is interrupted, not stopped, as long as its run can still go on. */
+const char *query_phase_state_name(const StoreRun *run, const StorePhase *phase);
+
 /* Phases and their number, for a scope. */
 typedef struct QueryPhases {
         StorePhase *items;

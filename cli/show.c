@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "matrix.h"
+#include "matrix-cells.h"
 #include "output.h"
 #include "query.h"
 #include "render/table.h"
@@ -77,7 +77,7 @@ static uint64_t phase_block_bytes(const StorePhase *phase) {
         return phase->block_bytes[rw_mode_writes(phase->rw) ? DIRECTION_WRITE : DIRECTION_READ];
 }
 
-static json_object *phase_json(const StorePhase *phase, double cpu_percent, bool errors_known) {
+static json_object *phase_json(const StoreRun *run, const StorePhase *phase, double cpu_percent) {
         json_object *o = json_object_new_object();
 
         if (!o)
@@ -94,7 +94,7 @@ static json_object *phase_json(const StorePhase *phase, double cpu_percent, bool
                 json_add_null(o, "iodepth");
                 json_add_null(o, "numjobs");
         }
-        json_add_string(o, "state", phase_state_name(phase->state));
+        json_add_string(o, "state", query_phase_state_name(run, phase));
         json_add_time(o, "started_at", phase->started_at_ns);
         json_add_time(o, "finished_at", phase->finished_at_ns);
         json_add_seconds(o, "elapsed_s", phase->elapsed_ns);
@@ -112,7 +112,7 @@ static json_object *phase_json(const StorePhase *phase, double cpu_percent, bool
         query_add_percentile(o, "latency_p99_ns", phase->latency, 0.99);
         query_add_percentile(o, "latency_p999_ns", phase->latency, 0.999);
         query_add_latency_max(o, "latency_max_ns", phase->latency);
-        json_add_u64_if(o, "errors", errors_known, phase->errors);
+        json_add_u64_if(o, "errors", run->errors_known, phase->errors);
         return o;
 }
 
@@ -180,7 +180,7 @@ static int show_json(Cli *cli, const Shown *shown) {
 
         for (size_t i = 0; i < shown->phases.n; i++)
                 if (!append(phases,
-                            phase_json(&shown->phases.items[i], shown->cpu_percent[i], shown->run.errors_known)))
+                            phase_json(&shown->run, &shown->phases.items[i], shown->cpu_percent[i])))
                         return -ENOMEM;
         for (size_t i = 0; i < shown->n_events; i++)
                 if (!append(events, event_json(&shown->events[i])))
@@ -329,7 +329,7 @@ static const char *format_percent(double percent, char buf[static TEXT_SIZE_MAX]
         return buf;
 }
 
-static int add_phase(Table *table, const StorePhase *phase, double cpu_percent, bool errors_known) {
+static int add_phase(Table *table, const StoreRun *run, const StorePhase *phase, double cpu_percent) {
         bool idle = phase->action == PHASE_ACTION_IDLE;
         char megabytes[TEXT_SIZE_MAX], cpu[TEXT_SIZE_MAX];
         char index[16], bs[PAIR_MAX], outstanding[32], elapsed[TIME_SPAN_MAX], volume[PAIR_MAX];
@@ -344,12 +344,12 @@ static int add_phase(Table *table, const StorePhase *phase, double cpu_percent, 
                 index, phase->name, idle ? phase_action_name(phase->action) : rw_mode_name(phase->rw),
                 idle ? NULL : format_bs(phase, bs),
                 phase->numjobs > 0 ? outstanding : NULL,
-                phase_state_name(phase->state), time_format_span(phase->elapsed_ns, elapsed),
+                query_phase_state_name(run, phase), time_format_span(phase->elapsed_ns, elapsed),
                 format_moved(phase, volume), format_iops(phase, iops), format_megabytes(phase, megabytes),
                 format_percent(cpu_percent, cpu), format_lone_mean(phase, mean),
                 format_percentile(phase, 0.5, p50),
                 format_percentile(phase, 0.99, p99), format_percentile(phase, 0.999, p999), format_max(phase, max),
-                errors_known ? errors : NULL,
+                run->errors_known ? errors : NULL,
         };
         return table_add_row(table, cells);
 }
@@ -399,7 +399,7 @@ static int print_phases(const Shown *shown) {
                 size_t n = count_table_cells(shown, i);
 
                 if (n == 0)
-                        r = add_phase(table, &shown->phases.items[i], shown->cpu_percent[i], shown->run.errors_known);
+                        r = add_phase(table, &shown->run, &shown->phases.items[i], shown->cpu_percent[i]);
                 else
                         i += n - 1;
         }

@@ -14,6 +14,7 @@ ROOMS = ("util", "spec", "device", "sample", "engine", "wire", "run", "store", "
 
 # The only places where a library's header may be included.
 LIBRARY_HOMES = {
+    "cairo": r"lib/render/[^/]+",
     "liburing": r"lib/engine/ring\.[ch]",
     "sqlite3": r"lib/store/[^/]+",
     "systemd/sd-bus": r"daemon/[^/]*-bus\.[ch]|cli/bus-client\.[ch]",
