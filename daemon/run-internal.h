@@ -74,7 +74,10 @@ struct Run {
 /* The worker's handlers from run_go() on. */
 extern const WorkerHandlers run_worker_handlers;
 
-/* To the database now, announced when written. False if the run may not go there. */
+/*
+ * To the database now, announced when written. False if the run may not go there. Last, after the event that tells of
+ * it: a service that is killed in between must not leave a state that nothing explains.
+ */
 bool run_set_state(Run *run, RunState state);
 bool run_set_state_at(Run *run, RunState state, int64_t at_ns);
 

@@ -60,27 +60,31 @@ static void run_note_lost(Run *run, const char *what, int r) {
                 log_error("run %" PRIu32 ": a %s is lost: %s", run->id, what, strerror(-r));
 }
 
-static int run_on_started(Run *run, Message *message) {
-        int64_t at_ns = message->started.at_ns;
+static void run_record_started(Run *run, int64_t at_ns) {
         _cleanup_free_ char *detail = NULL;
 
-        if (run->started || run->go_at_ns == 0)
-                return -EBADMSG;
-        /* One that was paused is so again at once, and says so. */
-        if (!run->standing->paused && !run_set_state_at(run, RUN_RUNNING, at_ns))
-                return -EBADMSG;
-
-        run->started = true;
-        if (run->taken_up) {
-                run_record_outage(run);
-                return 0;
-        }
         if (asprintf(&detail, "%s%s%s%s%s", run->device_path, *run->model ? ", " : "", run->model,
                      *run->serial ? ", serial " : "", run->serial) < 0) {
                 detail = NULL;
-                return 0;
+                return;
         }
         run_record_at(run, at_ns, 0, EVENT_STARTED, detail);
+}
+
+static int run_on_started(Run *run, Message *message) {
+        int64_t at_ns = message->started.at_ns;
+        bool is_running = !run->standing->paused; /* one that was paused is so again at once, and says so */
+
+        if (run->started || run->go_at_ns == 0 || (is_running && !run_state_may_become(run->state, RUN_RUNNING)))
+                return -EBADMSG;
+
+        run->started = true;
+        if (run->taken_up)
+                run_record_outage(run);
+        else
+                run_record_started(run, at_ns);
+        if (is_running)
+                run_set_state_at(run, RUN_RUNNING, at_ns);
         return 0;
 }
 
@@ -274,9 +278,9 @@ static int run_on_event(Run *run, Message *message) {
         if (elapsed_ns < run->progress.elapsed_ns || !run_may_have_run(run, elapsed_ns) ||
             !may_say(&run->events_until_ns, NSEC_PER_SEC / N_EVENTS_A_SECOND_MAX, EVENTS_BURST_NS))
                 return -EBADMSG;
-        if (kind == OCCURRENCE_PAUSED && !run_set_state(run, RUN_PAUSED))
+        if (kind == OCCURRENCE_PAUSED && !run_state_may_become(run->state, RUN_PAUSED))
                 return -EBADMSG;
-        if (kind == OCCURRENCE_RESUMED && !run_set_state(run, RUN_RUNNING))
+        if (kind == OCCURRENCE_RESUMED && !run_state_may_become(run->state, RUN_RUNNING))
                 return -EBADMSG;
         if (kind == OCCURRENCE_PAUSED) {
                 run->progress.iops = 0;
@@ -289,6 +293,11 @@ static int run_on_event(Run *run, Message *message) {
         if (detail && strlen(detail) > DETAIL_BYTES_MAX)
                 detail[DETAIL_BYTES_MAX] = '\0';
         run_record_at(run, message->event.at_ns, elapsed_ns, occurrence_events[kind], detail ? detail : "");
+
+        if (kind == OCCURRENCE_PAUSED)
+                run_set_state(run, RUN_PAUSED);
+        else if (kind == OCCURRENCE_RESUMED)
+                run_set_state(run, RUN_RUNNING);
         return 0;
 }
 

@@ -200,6 +200,7 @@ int database_when_written(Database *database, uint64_t timeout_ns, DatabaseWritt
 int database_set_run_state(Database *database, uint32_t run, RunState state, int64_t at_ns) {
         fake_database.state = state;
         fake_database.state_at_ns = at_ns;
+        fake_database.n_events_before_state = fake_database.n_events;
         return 0;
 }
 

@@ -38,6 +38,7 @@ typedef struct FakeDatabase {
 
         int64_t state_at_ns;
         RunState state; /* the last one written, of any run */
+        size_t n_events_before_state;
         PhaseState phase_state;
         unsigned n_stop_asked;
         EngineErrno errnum; /* the last one written */

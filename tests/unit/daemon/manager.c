@@ -246,6 +246,26 @@ START_TEST(an_event_is_of_its_own_moment) {
 }
 END_TEST
 
+static void check_explained(RunState state, EventKind kind) {
+        ck_assert_int_eq(fake_database.state, state);
+        ck_assert_int_eq(fake_database.events[fake_database.n_events_before_state - 1].kind, kind);
+}
+
+START_TEST(no_state_is_written_before_the_event_that_explains_it) {
+        Message end = { .type = MESSAGE_FINISHED, .finished = { .outcome = OUTCOME_DONE } };
+
+        running();
+        check_explained(RUN_RUNNING, EVENT_STARTED);
+        ck_assert_int_eq(occurs(OCCURRENCE_PAUSED, 0), 0);
+        check_explained(RUN_PAUSED, EVENT_PAUSED);
+        ck_assert_int_eq(occurs(OCCURRENCE_RESUMED, 0), 0);
+        check_explained(RUN_RUNNING, EVENT_RESUMED);
+        ck_assert_int_eq(fake_say(&end), 0);
+        fake_end(&(WorkerEnd){ .exited = true });
+        check_explained(RUN_DONE, EVENT_FINISHED);
+}
+END_TEST
+
 START_TEST(running_time_cannot_outrun_the_clock) {
         running();
         seconds(0, 10, 1);
@@ -455,6 +475,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tcase, a_worker_that_cannot_be_told_to_go_fails_its_run);
         tcase_add_test(tcase, a_run_starts_before_its_first_phase_begins);
         tcase_add_test(tcase, an_event_is_of_its_own_moment);
+        tcase_add_test(tcase, no_state_is_written_before_the_event_that_explains_it);
         tcase_add_test(tcase, running_time_cannot_outrun_the_clock);
         tcase_add_test(tcase, samples_that_waited_are_taken);
         tcase_add_test(tcase, samples_come_no_faster_than_their_interval);
