@@ -31,11 +31,18 @@ def _need_vm():
         needs.missing("the guest is made of this machine's Debian, and this is another system", kernel=True)
 
 
+def _disk():
+    try:
+        return image.cached()
+    except image.Unmade as error:
+        needs.missing(f"the guest's disk is not cached and cannot be made of packages: {error}")
+
+
 @pytest.fixture(scope="session")
 def guest():
     """The machine with plateau installed, the service started by systemd, and blank drives in it."""
     _need_vm()
-    with machine.Guest() as guest:
+    with machine.Guest(_disk()) as guest:
         _guests.append(guest)
         guest.add("target", "nvme", "TARGET", 256 * MIB)
         guest.add("victim", "nvme", "VICTIM", 256 * MIB)

@@ -121,13 +121,13 @@ class Guest(harness.Scratch):
 
     N_PORTS = 8
 
-    def __init__(self):
+    def __init__(self, disk: image.Image):
         super().__init__()
         self.directory = harness.scratch_path("guest")
         self._undo.callback(shutil.rmtree, self.directory, ignore_errors=True)
         self.drives: list[Drive] = []
         self.console = self.directory / "console"
-        self._image = image.cached()
+        self._image = disk
         self._root = self.directory / "root"
         _qemu_img("create", "-f", "qcow2", "-b", self._image.disk, "-F", "raw", self._root)
         self._plateau = self.directory / "plateau.tar"

@@ -85,6 +85,10 @@ class Image:
         self.disk, self.kernel, self.initrd = (directory / name for name in ("disk", "vmlinuz", "initrd.img"))
 
 
+class Unmade(Exception):
+    """The image is not there and cannot be made: no package archive is reached, no room, no right."""
+
+
 def cached() -> Image:
     """The image from the cache, made first if it is not there. Others, and what was never finished, are removed."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "plateau"
@@ -123,4 +127,4 @@ def _run(*command: str):
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, errors="replace")  # fmt: skip
     if done.returncode != 0:
-        raise RuntimeError(f"{command[0]} ended with {done.returncode}:\n{done.stdout[-4000:]}")
+        raise Unmade(f"{command[0]} ended with {done.returncode}:\n{done.stdout[-4000:]}")
