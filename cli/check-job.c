@@ -114,6 +114,7 @@ static json_object *phase_json(const Job *job, size_t index, const PhasePlan *ph
         json_add_u64(o, "write_bs_max", largest_bytes(phase, DIRECTION_WRITE));
         json_add_u64(o, "iodepth", phase->iodepth);
         json_add_u64(o, "numjobs", phase->numjobs);
+        json_add_u64(o, "workers", phase->workers);
         json_add_u64(o, "read_percent", phase->read_percent);
         json_add_bool(o, "random_map", phase->random_map);
         if (phase->has_planned_time)

@@ -90,9 +90,11 @@ static json_object *phase_json(const StoreRun *run, const StorePhase *phase, dou
         if (phase->numjobs > 0) {
                 json_add_u64(o, "iodepth", phase->iodepth);
                 json_add_u64(o, "numjobs", phase->numjobs);
+                json_add_u64(o, "workers", phase->workers);
         } else { /* idle; and of what another tool did nobody knows */
                 json_add_null(o, "iodepth");
                 json_add_null(o, "numjobs");
+                json_add_null(o, "workers");
         }
         json_add_string(o, "state", query_phase_state_name(run, phase));
         json_add_time(o, "started_at", phase->started_at_ns);

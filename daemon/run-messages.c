@@ -161,7 +161,17 @@ static bool position_is_sound(const Position *position) {
         return position->first_index <= position->low_index && position->low_index <= position->next_index &&
                position->settled_from <= position->settled_to && position->settled_to <= position->low_index &&
                fits_database(position->next_index) && fits_database(position->next_write) &&
-               fits_database(position->issued_bytes) && fits_database(position->boot_ns);
+               fits_database(position->issued_bytes);
+}
+
+/* One of each ring thread that the phase was planned with. */
+static bool positions_are_sound(const Run *run, const Sample *sample) {
+        if (sample->positions.n != run->standing->phases[sample->phase].shape.workers)
+                return false;
+        for (uint32_t i = 0; i < sample->positions.n; i++)
+                if (!position_is_sound(&sample->positions.of[i]))
+                        return false;
+        return true;
 }
 
 static bool sample_follows(const Run *run, const Sample *sample) {
@@ -178,8 +188,8 @@ static bool sample_follows(const Run *run, const Sample *sample) {
         for (unsigned d = 0; d < N_DIRECTIONS; d++)
                 if (!fits_database(sample->ios[d]) || !fits_database(sample->bytes[d]))
                         return false;
-        return position_is_sound(&sample->position) && fits_database(sample->errors) && fits_database(elapsed_ns) &&
-               fits_database(sample->oldest_ns);
+        return positions_are_sound(run, sample) && fits_database(sample->boot_ns) && fits_database(sample->errors) &&
+               fits_database(elapsed_ns) && fits_database(sample->oldest_ns);
 }
 
 static double sample_iops(const Sample *sample) {

@@ -82,7 +82,8 @@ void run_stand_sample(Run *run, const Sample *sample) {
         PhaseStanding *phase = &run->standing->phases[sample->phase];
 
         phase->elapsed_ns += sample->duration_ns;
-        phase->position = sample->position;
+        phase->boot_ns = sample->boot_ns;
+        phase->positions = sample->positions;
         run->standing->next_seq = sample->seq + 1;
         run->standing->elapsed_ns = sample->elapsed_ns;
         run->standing->n_errors += sample->errors;
@@ -129,8 +130,8 @@ void run_refuse(Run *run, const char *why) {
 /* When its last sample ended by the clock that no step moves; 0 where that is not known, or was another boot. */
 static uint64_t standing_boot_ns(const Standing *standing) {
         for (uint32_t i = MIN(standing->phase + 1, standing->n_phases); standing->same_boot && i-- > 0;)
-                if (standing->phases[i].position.boot_ns > 0)
-                        return standing->phases[i].position.boot_ns;
+                if (standing->phases[i].boot_ns > 0)
+                        return standing->phases[i].boot_ns;
         return 0;
 }
 

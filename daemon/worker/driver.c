@@ -12,6 +12,7 @@
 #include <sys/timerfd.h>
 
 #include "engine/pattern.h"
+#include "spec/share.h"
 #include "util/macro.h"
 #include "util/time.h"
 #include "worker/clocks.h"
@@ -355,13 +356,20 @@ static void driver_look_failed(Driver *driver) {
 /* The phase that was interrupted goes on where it stood; the others begin. */
 static int driver_start_phase(Driver *driver, unsigned index) {
         const Standing *standing = driver->config.standing;
-        Position at;
+        const PhasePlan *phase = &driver->config.plan->phases[index];
+        Positions at;
 
         if (!standing || index != standing->phase)
                 return engine_start_phase(driver->config.engine, index);
 
-        at = standing->phases[index].position;
-        pattern_take_up(&driver->config.plan->phases[index], standing->drained, &at);
+        at = standing->phases[index].positions;
+        at.n = phase->workers; /* zeros, where nothing is known yet */
+        for (uint32_t i = 0; i < at.n; i++) {
+                PhasePlan share;
+
+                phase_plan_share(&share, phase, i);
+                pattern_take_up(&share, standing->drained, &at.of[i]);
+        }
         return engine_take_up_phase(driver->config.engine, index, &at, standing->phases[index].elapsed_ns);
 }
 

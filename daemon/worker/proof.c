@@ -16,6 +16,7 @@
 
 #include "engine/pattern.h"
 #include "engine/payload.h"
+#include "spec/share.h"
 #include "util/macro.h"
 
 #define N_BLOCKS 256U
@@ -32,15 +33,16 @@ typedef enum Finding {
         FINDING_UNREADABLE,
 } Finding;
 
-/* Indices [from, to) of a phase, all of which have completed. */
+/* Indices [from, to) of a ring thread's share of a phase, all of which have completed. */
 typedef struct Range {
         const PhasePlan *phase;
+        uint32_t share;
         uint64_t from, to;
         bool may_be_blank; /* the run has written zeros since */
 } Range;
 
 typedef struct Ranges {
-        Range items[2 * JOB_N_PHASES_MAX];
+        Range items[2 * JOB_N_SHARES_MAX];
         size_t n;
         uint64_t n_indices;
 } Ranges;
@@ -74,13 +76,20 @@ static void ranges_add(Ranges *ranges, const Range *range) {
         ranges->n_indices += range->to - range->from;
 }
 
+static bool has_submitted(const Positions *positions) {
+        for (uint32_t i = 0; i < positions->n; i++)
+                if (positions->of[i].next_index > 0)
+                        return true;
+        return false;
+}
+
 /*
  * Whether this phase or a later one has written zeros, or may have in the seconds that are not known. One that is still
  * to come excuses nothing: a drive that somebody has erased is blank, too.
  */
 static bool may_be_blank_since(const Plan *plan, const Standing *standing, uint32_t first) {
         for (uint32_t i = first; i < standing->n_phases && i <= standing->phase; i++) {
-                bool has_begun = i < standing->phase || standing->phases[i].position.next_index > 0;
+                bool has_begun = i < standing->phase || has_submitted(&standing->phases[i].positions);
 
                 if (plan->phases[i].content.is_zero && rw_mode_writes(plan->phases[i].rw) &&
                     (has_begun || !standing->drained))
@@ -89,25 +98,37 @@ static bool may_be_blank_since(const Plan *plan, const Standing *standing, uint3
         return false;
 }
 
+/* is_old: the phase ended so long ago that all of it has settled. */
+static void proof_collect_share(Proof *proof, const Position *p, Range range, bool is_old) {
+        bool within = p->settled_from >= p->first_index && p->settled_to <= p->low_index;
+
+        range.from = p->settled_from;
+        range.to = p->settled_to;
+        if (!(within && is_old))
+                ranges_add(&proof->settled, &range);
+        range.from = p->first_index;
+        range.to = p->low_index;
+        ranges_add(is_old ? &proof->settled : &proof->recent, &range);
+}
+
 static void proof_collect(Proof *proof, const Plan *plan, bool kept_power) {
         const Standing *standing = proof->standing;
         uint64_t end_ns = 0;
 
         for (uint32_t i = 0; i < standing->n_phases; i++) {
-                const Position *p = &standing->phases[i].position;
+                const Positions *positions = &standing->phases[i].positions;
                 const PhasePlan *phase = &plan->phases[i];
 
                 end_ns += standing->phases[i].elapsed_ns;
                 if (!rw_mode_writes(phase->rw))
                         continue;
                 bool is_old = standing->elapsed_ns > end_ns && standing->elapsed_ns - end_ns >= POSITION_SETTLED_NS;
-                bool within = p->settled_from >= p->first_index && p->settled_to <= p->low_index;
                 bool may_be_blank = may_be_blank_since(plan, standing, i);
 
-                if (!(within && (is_old || kept_power)))
-                        ranges_add(&proof->settled, &(Range){ phase, p->settled_from, p->settled_to, may_be_blank });
-                ranges_add(is_old || kept_power ? &proof->settled : &proof->recent,
-                           &(Range){ phase, p->first_index, p->low_index, may_be_blank });
+                for (uint32_t k = 0; k < positions->n; k++)
+                        proof_collect_share(proof, &positions->of[k],
+                                            (Range){ .phase = phase, .share = k, .may_be_blank = may_be_blank },
+                                            is_old || kept_power);
         }
 }
 
@@ -189,9 +210,11 @@ static void proof_look_at_ranges(Proof *proof, const Ranges *ranges) {
         for (uint64_t i = 0; i < n; i++) {
                 uint64_t index, place = (uint64_t) ((unsigned __int128) ranges->n_indices * i / n);
                 const Range *range = ranges_at(ranges, place, &index);
+                PhasePlan share;
                 Pattern pattern;
 
-                pattern_init(&pattern, range->phase, 0);
+                phase_plan_share(&share, range->phase, range->share);
+                pattern_init(&pattern, &share, range->share);
                 for (unsigned tries = 0; tries < N_INDICES_MAX && index < range->to; tries++, index++) {
                         PatternOp op = pattern_at(&pattern, index);
                         if (op.direction != DIRECTION_WRITE)
@@ -320,14 +343,14 @@ int proof_try(const Claim *claim, const Plan *plan, const Standing *standing, Li
         _cleanup_(proof_freep) Proof *proof = NULL;
 
         *ret_why = REFUSAL_BUSY;
-        int r = proof_new(&proof, claim, plan, standing, likeness);
-        if (r < 0)
-                return error_set(error, ERROR_FAILED, -r, "out of memory");
-        r = standing_check_plan(standing, plan, error);
+        int r = standing_check_plan(standing, plan, error);
         if (r < 0) {
                 *ret_why = REFUSAL_FINAL;
                 return r;
         }
+        r = proof_new(&proof, claim, plan, standing, likeness);
+        if (r < 0)
+                return error_set(error, ERROR_FAILED, -r, "out of memory");
         r = proof_check_signatures(proof, ret_why, error);
         if (r >= 0)
                 r = proof_check_blocks(proof, likeness, ret_why, error);

@@ -86,8 +86,8 @@ const Sample *sampler_take(Sampler *sampler, uint64_t now_ns) {
         uint64_t duration_ns = span_ns - sampler->asleep_ns;
 
         /* In this order: what completes in between is counted, and at worst repeated after a crash, but never lost. */
-        Position position;
-        engine_position(sampler->engine, &position);
+        Positions positions;
+        engine_positions(sampler->engine, &positions);
         engine_counters(sampler->engine, &sampler->counters[now]);
 
         Sample *sample = &sampler->sample;
@@ -102,8 +102,8 @@ const Sample *sampler_take(Sampler *sampler, uint64_t now_ns) {
         };
         sample_set_difference(sample, &sampler->counters[now], &sampler->counters[sampler->before]);
         engine_in_flight(sampler->engine, &sample->in_flight, &sample->oldest_ns);
-        sample->position = position;
-        sample->position.boot_ns = time_boottime_ns();
+        sample->boot_ns = time_boottime_ns();
+        sample->positions = positions;
         if (sample_is_nothing(sample))
                 return NULL;
 

@@ -15,6 +15,7 @@
 #include "engine/pattern.h"
 #include "spec/job.h"
 #include "spec/plan.h"
+#include "spec/share.h"
 #include "util/macro.h"
 #include "util/time.h"
 #include "worker/driver.h"
@@ -256,6 +257,13 @@ static int go_receive(Session *session, Message *ret, Error *error) {
         return error_set(error, ERROR_FAILED, EBADMSG, "the service sent a message that makes no sense before a run");
 }
 
+/* Above all that the run has numbered, told or not: each ring thread counts on by itself. */
+static uint64_t first_write(const Plan *plan, const Standing *standing) {
+        if (!standing)
+                return 0;
+        return standing_next_write(standing) + (standing->drained ? 0 : PATTERN_JUMP * plan_workers_max(plan));
+}
+
 /* The first writes are the erasing's, if it was ordered; the privileges go before the first I/O of the job. */
 static int session_prepare(Session *session, const Message *go, Error *error) {
         Sandbox sandbox;
@@ -279,7 +287,7 @@ static int session_prepare(Session *session, const Message *go, Error *error) {
                 .fd = session->claim->fd,
                 .ring_kind = RING_URING,
                 .run_tag = go->go.run_tag,
-                .first_index = standing ? standing_next_write(standing) + (standing->drained ? 0 : PATTERN_JUMP) : 0,
+                .first_write = first_write(session->plan, standing),
         }, error);
         if (r < 0)
                 return r;

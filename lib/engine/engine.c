@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The engine owns what all slices share (buffers, payload) and speaks for them. There is one slice now; the rest of
- * the house only knows the engine, so that more of them concern nobody.
+ * The engine owns what all slices share (buffers, payload) and speaks for them: what it tells is the sum or the extreme
+ * of what they tell. The rest of the house only knows the engine, so how many there are concerns nobody.
+ *
+ * A plan's phases may differ in how many ring threads they have. There are as many as the phase with the most of them
+ * needs; the others are parked meanwhile.
  */
 
 #include "engine/engine.h"
@@ -12,22 +15,50 @@
 #include <sys/eventfd.h>
 
 #include "engine/slice.h"
+#include "spec/share.h"
 #include "util/macro.h"
 
 struct Engine {
         const Plan *plan;
         Buffers buffers;
         Payload *payload;
-        Slice *slice;
+        unsigned n_slices;
+        Slice **slices;
+        unsigned n_active; /* those that the phase is for, or the last one was */
+        uint64_t awake_ns, *awake_seen_ns; /* of all; of each slice when it was last asked */
         int event_fd;
 };
 
-static uint32_t deepest(const Plan *plan) {
+static uint32_t deepest_share(const Plan *plan, unsigned number) {
         uint32_t depth = 1;
 
-        for (size_t i = 0; i < plan->n_phases; i++)
-                depth = MAX(depth, plan->phases[i].iodepth * plan->phases[i].numjobs);
+        for (size_t i = 0; i < plan->n_phases; i++) {
+                const PhasePlan *phase = &plan->phases[i];
+
+                if (number < phase->workers)
+                        depth = MAX(depth, phase_plan_slots_before(phase, number + 1) -
+                                           phase_plan_slots_before(phase, number));
+        }
         return depth;
+}
+
+static int new_slice(Engine *engine, const EngineConfig *config, unsigned number, Error *error) {
+        uint64_t n = engine->n_slices;
+
+        /* A write's number tells its slice: the remainder. */
+        return slice_new(&engine->slices[number], &(SliceConfig){
+                .ring_kind = config->ring_kind,
+                .fd = config->fd,
+                .depth = deepest_share(config->plan, number),
+                .buffers = &engine->buffers,
+                .payload = engine->payload,
+                .first_write = (config->first_write + n - 1) / n * n + number,
+                .write_step = n,
+                .event_fd = engine->event_fd,
+                .number = number,
+                .team = engine->slices,
+                .n_team = engine->n_slices,
+        }, error);
 }
 
 int engine_new(Engine **ret, const EngineConfig *config, Error *error) {
@@ -42,23 +73,16 @@ int engine_new(Engine **ret, const EngineConfig *config, Error *error) {
         if (engine->event_fd < 0)
                 return error_set(error, ERROR_FAILED, errno, "cannot make an event descriptor: %s", strerror(errno));
 
+        engine->n_slices = plan_workers_max(config->plan);
+        engine->slices = calloc(engine->n_slices, sizeof *engine->slices);
+        engine->awake_seen_ns = calloc(engine->n_slices, sizeof *engine->awake_seen_ns);
         r = payload_new(&engine->payload, config->run_tag);
-        if (r < 0)
-                return error_set(error, ERROR_FAILED, -r, "not enough memory for the payload");
+        if (r < 0 || !engine->slices || !engine->awake_seen_ns)
+                return error_set(error, ERROR_FAILED, ENOMEM, "not enough memory for the engine");
 
         r = buffers_map(&engine->buffers, config->plan, error);
-        if (r < 0)
-                return r;
-
-        r = slice_new(&engine->slice, &(SliceConfig){
-                .ring_kind = config->ring_kind,
-                .fd = config->fd,
-                .depth = deepest(config->plan),
-                .buffers = &engine->buffers,
-                .payload = engine->payload,
-                .first_write = config->first_index,
-                .event_fd = engine->event_fd,
-        }, error);
+        for (unsigned i = 0; r >= 0 && i < engine->n_slices; i++)
+                r = new_slice(engine, config, i, error);
         if (r < 0)
                 return r;
 
@@ -67,10 +91,18 @@ int engine_new(Engine **ret, const EngineConfig *config, Error *error) {
 }
 
 Engine *engine_free(Engine *engine) {
+        unsigned n = engine && engine->slices ? engine->n_slices : 0;
+
         if (!engine)
                 return NULL;
 
-        slice_free(engine->slice);
+        for (unsigned i = 0; i < n; i++)
+                if (engine->slices[i])
+                        slice_end(engine->slices[i]);
+        for (unsigned i = 0; i < n; i++)
+                slice_free(engine->slices[i]);
+        free(engine->slices);
+        free(engine->awake_seen_ns);
         payload_free(engine->payload);
         buffers_unmap(&engine->buffers);
         fd_close(engine->event_fd);
@@ -82,69 +114,143 @@ int engine_event_fd(const Engine *engine) {
         return engine->event_fd;
 }
 
+/* That of the one that does most: one that runs, else one that drains, else one that is paused. */
 EngineState engine_state(const Engine *engine) {
-        return slice_state(engine->slice);
+        static const unsigned ranks[] = {
+                [ENGINE_IDLE] = 0,
+                [ENGINE_PAUSED] = 1,
+                [ENGINE_DRAINING] = 2,
+                [ENGINE_RUNNING] = 3,
+        };
+        EngineState most = ENGINE_IDLE;
+
+        for (unsigned i = 0; i < engine->n_slices; i++) {
+                EngineState state = slice_state(engine->slices[i]);
+
+                if (ranks[state] > ranks[most])
+                        most = state;
+        }
+        return most;
 }
 
-int engine_take_up_phase(Engine *engine, unsigned index, const Position *at, uint64_t running_ns) {
+int engine_take_up_phase(Engine *engine, unsigned index, const Positions *at, uint64_t running_ns) {
         if (index >= engine->plan->n_phases)
                 return -EINVAL;
-        return slice_start(engine->slice, &engine->plan->phases[index], at, running_ns);
+
+        const PhasePlan *phase = &engine->plan->phases[index];
+
+        for (unsigned i = 0; i < engine->n_slices; i++) {
+                int r = slice_check(engine->slices[i]);
+                if (r < 0)
+                        return r;
+        }
+        engine->n_active = phase->workers;
+        for (unsigned i = 0; i < engine->n_active; i++) {
+                PhasePlan share;
+
+                phase_plan_share(&share, phase, i);
+                slice_prepare(engine->slices[i], &share, phase_plan_slots_before(phase, i), &at->of[i], running_ns);
+        }
+        for (unsigned i = 0; i < engine->n_active; i++)
+                slice_go(engine->slices[i]);
+        return 0;
 }
 
 int engine_start_phase(Engine *engine, unsigned index) {
-        return engine_take_up_phase(engine, index, &(Position){}, 0);
+        return engine_take_up_phase(engine, index, &(Positions){}, 0);
 }
 
 void engine_pause(Engine *engine) {
-        slice_pause(engine->slice);
+        for (unsigned i = 0; i < engine->n_slices; i++)
+                slice_pause(engine->slices[i]);
 }
 
 void engine_resume(Engine *engine) {
-        slice_resume(engine->slice);
+        for (unsigned i = 0; i < engine->n_slices; i++)
+                slice_resume(engine->slices[i]);
 }
 
 void engine_stop_phase(Engine *engine) {
-        slice_stop(engine->slice);
+        for (unsigned i = 0; i < engine->n_slices; i++)
+                slice_stop(engine->slices[i]);
 }
 
 uint64_t engine_phase_running_ns(const Engine *engine) {
-        return slice_running_ns(engine->slice);
+        uint64_t longest_ns = 0;
+
+        for (unsigned i = 0; i < engine->n_active; i++)
+                longest_ns = MAX(longest_ns, slice_running_ns(engine->slices[i]));
+        return longest_ns;
 }
 
 void engine_beat(Engine *engine, uint64_t awake_ns) {
-        slice_beat(engine->slice, awake_ns);
+        for (unsigned i = 0; i < engine->n_slices; i++)
+                slice_beat(engine->slices[i], awake_ns);
 }
 
-uint64_t engine_awake_ns(const Engine *engine) {
-        return slice_awake_ns(engine->slice);
+uint64_t engine_awake_ns(Engine *engine) {
+        uint64_t longest_ns = 0;
+
+        for (unsigned i = 0; i < engine->n_slices; i++) {
+                uint64_t awake_ns = slice_awake_ns(engine->slices[i]);
+
+                longest_ns = MAX(longest_ns, awake_ns - engine->awake_seen_ns[i]);
+                engine->awake_seen_ns[i] = awake_ns;
+        }
+        engine->awake_ns += longest_ns;
+        return engine->awake_ns;
 }
 
 void engine_counters(Engine *engine, Counters *ret) {
-        Tally *tally = slice_tally(engine->slice);
+        memset(ret, 0, sizeof *ret);
+        for (unsigned i = 0; i < engine->n_active; i++) {
+                Tally *tally = slice_tally(engine->slices[i]);
 
-        tally_collect(tally);
-        *ret = tally->totals;
+                tally_collect(tally);
+                tally_add_totals(tally, ret);
+        }
 }
 
 void engine_in_flight(const Engine *engine, uint32_t *ret_n, uint64_t *ret_oldest_ns) {
-        slice_in_flight(engine->slice, ret_n, ret_oldest_ns);
+        uint32_t n = 0;
+        uint64_t oldest_ns = 0;
+
+        for (unsigned i = 0; i < engine->n_active; i++) {
+                uint32_t n_of_slice;
+                uint64_t oldest_of_slice_ns;
+
+                slice_in_flight(engine->slices[i], &n_of_slice, &oldest_of_slice_ns);
+                n += n_of_slice;
+                oldest_ns = MAX(oldest_ns, oldest_of_slice_ns);
+        }
+        *ret_n = n;
+        *ret_oldest_ns = oldest_ns;
 }
 
-void engine_position(Engine *engine, Position *ret) {
-        slice_position(engine->slice, ret);
+void engine_positions(Engine *engine, Positions *ret) {
+        ret->n = engine->n_active;
+        for (unsigned i = 0; i < engine->n_active; i++)
+                slice_position(engine->slices[i], &ret->of[i]);
 }
 
 unsigned engine_errnos(Engine *engine, EngineErrno ret[static ENGINE_N_ERRNOS_MAX]) {
-        Tally *tally = slice_tally(engine->slice);
+        unsigned n = 0;
 
-        tally_collect(tally);
-        memcpy(ret, tally->errnos, tally->n_errnos * sizeof *ret);
-        return tally->n_errnos;
+        for (unsigned i = 0; i < engine->n_slices; i++) {
+                Tally *tally = slice_tally(engine->slices[i]);
+
+                tally_collect(tally);
+                tally_add_errnos(tally, ret, &n);
+        }
+        return n;
 }
 
 EngineFailure engine_failure(const Engine *engine) {
-        return slice_failure(engine->slice);
+        EngineFailure failure = {};
+
+        for (unsigned i = 0; failure.errnum == 0 && i < engine->n_active; i++)
+                failure = slice_failure(engine->slices[i]);
+        return failure;
 }
 
 uint64_t engine_buffer_bytes(const Engine *engine) {
@@ -152,5 +258,9 @@ uint64_t engine_buffer_bytes(const Engine *engine) {
 }
 
 int engine_ring_error(const Engine *engine) {
-        return slice_ring_error(engine->slice);
+        int r = 0;
+
+        for (unsigned i = 0; r >= 0 && i < engine->n_slices; i++)
+                r = slice_ring_error(engine->slices[i]);
+        return r;
 }

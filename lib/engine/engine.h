@@ -2,14 +2,14 @@
 #pragma once
 
 /*
- * Runs the phases of a plan on an open device, one after another. A ring thread submits, reaps
- * and counts; whoever owns the Engine (the worker's main thread) starts phases and takes the counters each
- * second. The two share nothing but atomics, so a ring thread that blocks in the kernel never costs
- * a sample.
+ * Runs the phases of a plan on an open device, one after another. Ring threads submit, reap
+ * and count, each its share of the phase (spec/share.h); whoever owns the Engine (the worker's main thread) starts
+ * phases and takes the counters each second. They share nothing but atomics, so a ring thread that blocks in the kernel
+ * never costs a sample.
  *
  * After engine_new() nothing is allocated and no thread is made, so privileges can be dropped and a system-call
  * filter laid over all threads. From then on the engine calls, in the owner's thread: read, write, clock_gettime;
- * in the ring thread: io_uring_enter, read, write, clock_nanosleep, clock_gettime; and in engine_free() besides:
+ * in a ring thread: io_uring_enter, read, write, clock_nanosleep, clock_gettime; and in engine_free() besides:
  * futex, io_uring_register (in the ring thread: to unregister), close, munmap, madvise, exit, rt_sigprocmask, rseq.
  * io-wq, the kernel's helper for devices that cannot do without, needs RLIMIT_NPROC above 0.
  *
@@ -27,7 +27,7 @@ typedef struct EngineConfig {
         int fd;            /* borrowed; O_DIRECT, for what the plan does */
         RingKind ring_kind;
         uint64_t run_tag;
-        uint64_t first_index; /* number of the first write; from there they are numbered over all phases */
+        uint64_t first_write; /* writes are numbered from there, over all phases */
 } EngineConfig;
 
 /*
@@ -59,10 +59,10 @@ EngineState engine_state(const Engine *engine);
 int engine_start_phase(Engine *engine, unsigned index);
 
 /*
- * The same of a phase that has been interrupted after running_ns of running time: it goes on at that position
- * (pattern_take_up()). Writes are numbered on from EngineConfig.first_index.
+ * The same of a phase that has been interrupted after running_ns of running time: it goes on at these positions, one of
+ * each of its shares (pattern_take_up()). Writes are numbered on from EngineConfig.first_write.
  */
-int engine_take_up_phase(Engine *engine, unsigned index, const Position *at, uint64_t running_ns);
+int engine_take_up_phase(Engine *engine, unsigned index, const Positions *at, uint64_t running_ns);
 
 /* All of these return at once; the state tells when it has happened. */
 void engine_pause(Engine *engine);
@@ -73,16 +73,17 @@ void engine_stop_phase(Engine *engine); /* submits nothing more, drains, then id
 uint64_t engine_phase_running_ns(const Engine *engine);
 
 /*
- * Two threads that watch each other tell a process that does not run (stopped by a signal, on a host that is too busy)
+ * Threads that watch each other tell a process that does not run (stopped by a signal, on a host that is too busy)
  * from a device that holds up one of them. Each adds up the time that it has been awake: turns of its loop that took
- * about as long as they may. Where neither was awake for ENGINE_ASLEEP_NS_MIN or more, nobody measured: the engine
+ * about as long as they may. Where none was awake for ENGINE_ASLEEP_NS_MIN or more, nobody measured: the engine
  * leaves that out of its running time and of the latencies.
  *
- * engine_beat(): the owner's, in every turn. engine_awake_ns(): the ring thread's.
+ * engine_beat(): the owner's, in every turn. engine_awake_ns(): of the ring threads, since the engine was made; between
+ * two calls that of the one that was awake longest.
  */
 #define ENGINE_ASLEEP_NS_MIN UINT64_C(1000000000)
 void engine_beat(Engine *engine, uint64_t awake_ns);
-uint64_t engine_awake_ns(const Engine *engine);
+uint64_t engine_awake_ns(Engine *engine);
 
 /*
  * Copies the counters of the phase (all slices together) into *ret: ios, bytes, errors and histograms belong together.
@@ -94,10 +95,10 @@ void engine_counters(Engine *engine, Counters *ret);
 void engine_in_flight(const Engine *engine, uint32_t *ret_n, uint64_t *ret_oldest_ns);
 
 /*
- * Where the phase stands, without boot_ns. Never blocks: while the order goes on, a moment's old position may be told.
+ * Where each share of the phase stands. Never blocks: while the order goes on, a moment's old position may be told.
  * To be asked every second or so, for what is settled by then is noted when it is asked.
  */
-void engine_position(Engine *engine, Position *ret);
+void engine_positions(Engine *engine, Positions *ret);
 
 /* One errno of the device, over the whole run. */
 typedef struct EngineErrno {
@@ -128,7 +129,7 @@ EngineFailure engine_failure(const Engine *engine);
 uint64_t engine_buffer_bytes(const Engine *engine);
 
 /*
- * The ring thread cannot go on after an error of the ring itself; then the phase ends (state idle, although I/O may be
+ * A ring thread cannot go on after an error of the ring itself; then the phase ends (state idle, although I/O may be
  * outstanding) and this tells -errno. 0: fine.
  */
 int engine_ring_error(const Engine *engine);

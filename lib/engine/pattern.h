@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * The order of I/O: direction, offset and length of each one are a function of the plan, the
- * slice and the index alone. Nothing is remembered, so a sequence can be taken up again at any
+ * The order of I/O: direction, offset and length of each one are a function of the plan of a slice (spec/share.h), its
+ * number and the index alone. Nothing is remembered, so a sequence can be taken up again at any
  * index, and verification can recompute what was written where without a map.
  *
  * Indices of one slice count all its streams' I/O together, in the order of submission. Where streams are told apart

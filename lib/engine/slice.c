@@ -106,6 +106,7 @@ struct Slice {
         Place place;
         _Atomic uint64_t awake_ns;
         _Atomic uint64_t owner_awake_ns;
+        _Atomic bool is_over; /* the phase, before its time: set by whichever of the team finds that */
         Tally tally;
 
         /* The owner's own. */
@@ -113,7 +114,7 @@ struct Slice {
         PositionMark mark;
 
         /* The thread's own while a phase runs; the owner sets it up while the thread is parked. */
-        const PhasePlan *phase;
+        PhasePlan phase; /* its share of it */
         Pattern pattern;
         uint64_t next_index;
         uint64_t next_write;
@@ -185,6 +186,20 @@ static void set_state(Slice *s, EngineState state) {
         event_raise(s->config.event_fd);
 }
 
+static bool is_over(const Slice *s) {
+        return atomic_load_explicit(&s->is_over, memory_order_acquire);
+}
+
+/* For all of the team. Those that are parked take no notice. */
+static void end_phase(const Slice *s) {
+        for (unsigned i = 0; i < s->config.n_team; i++) {
+                Slice *other = s->config.team[i];
+
+                atomic_store_explicit(&other->is_over, true, memory_order_release);
+                event_raise(other->wake_fd);
+        }
+}
+
 static void submit_slot(Slice *s, uint32_t number) {
         const Slot *slot = &s->slots[number];
 
@@ -215,9 +230,11 @@ static void fill_slot(Slice *s, uint32_t number, const PatternOp *op) {
         slot->op = *op;
         slot->n_done = 0;
         slot->is_flush = false;
-        if (slot->op.direction == DIRECTION_WRITE)
-                payload_fill_for(s->config.payload, s->phase, slot->buf, slot->op.length, slot->op.offset,
-                                 s->next_write++);
+        if (slot->op.direction == DIRECTION_WRITE) {
+                payload_fill_for(s->config.payload, &s->phase, slot->buf, slot->op.length, slot->op.offset,
+                                 s->next_write);
+                s->next_write += s->config.write_step;
+        }
         s->issued_bytes += slot->op.length;
         s->n_issued++;
         s->n_unflushed += slot->op.direction == DIRECTION_WRITE;
@@ -239,8 +256,8 @@ static void publish_place(Slice *s) {
 }
 
 static bool is_all_issued(const Slice *s) {
-        return s->issued_bytes >= s->phase->limit_bytes ||
-               (s->phase->limit_ios > 0 && s->n_issued >= s->phase->limit_ios);
+        return s->issued_bytes >= s->phase.limit_bytes ||
+               (s->phase.limit_ios > 0 && s->n_issued >= s->phase.limit_ios);
 }
 
 static uint64_t running_now(const Slice *s) {
@@ -269,7 +286,7 @@ static void fill_flush(Slice *s, uint32_t number) {
 }
 
 static bool fill_next(Slice *s) {
-        if (s->phase->fsync_writes > 0 && s->n_unflushed >= s->phase->fsync_writes) {
+        if (s->phase.fsync_writes > 0 && s->n_unflushed >= s->phase.fsync_writes) {
                 fill_flush(s, s->free_slots[--s->n_free]);
                 return true;
         }
@@ -329,8 +346,10 @@ static void fail(Slice *s, TallyCounts *counts, const Slot *slot, int32_t result
 
         tally_count_error(counts, failure.errnum, failure.offset);
         s->n_failures++;
-        if (s->failure.errnum == 0 && s->phase->ends_on_error[failure.direction])
+        if (s->phase.ends_on_error[failure.direction] && !is_over(s)) {
                 s->failure = failure;
+                end_phase(s);
+        }
 }
 
 static void complete(Slice *s, TallyCounts *counts, const RingCompletion *completion, bool stopping) {
@@ -442,6 +461,7 @@ static bool exchange(Slice *s, bool more, uint64_t left_ns) {
                 s->n_failures = FAILURE_STREAK_MAX;
         else if (r < 0) {
                 atomic_store_explicit(&s->ring_error, r, memory_order_relaxed);
+                end_phase(s);
                 return false;
         }
         return true;
@@ -449,15 +469,15 @@ static bool exchange(Slice *s, bool more, uint64_t left_ns) {
 
 /* Running time left in the phase. */
 static uint64_t time_left(const Slice *s) {
-        if (s->phase->runtime_ns == 0)
+        if (s->phase.runtime_ns == 0)
                 return UINT64_MAX;
-        return s->phase->runtime_ns - MIN(s->phase->runtime_ns, running_now(s));
+        return s->phase.runtime_ns - MIN(s->phase.runtime_ns, running_now(s));
 }
 
 static void pause_until_told(Slice *s) {
         clock_stand(s, time_monotonic_ns());
         set_state(s, ENGINE_PAUSED);
-        while (command_of(s) == COMMAND_PAUSE)
+        while (command_of(s) == COMMAND_PAUSE && !is_over(s))
                 event_await(s->wake_fd);
 
         read_clock(s);
@@ -472,7 +492,7 @@ static void run_phase(Slice *s) {
         for (;;) {
                 Command command = command_of(s);
                 uint64_t left_ns = time_left(s);
-                bool ended = left_ns == 0 || is_all_issued(s) || s->failure.errnum > 0;
+                bool ended = left_ns == 0 || is_all_issued(s) || is_over(s);
                 bool draining = ended || command != COMMAND_RUN;
                 bool more = false;
 
@@ -537,7 +557,10 @@ static int start_thread(Slice *s) {
         return -r;
 }
 
-static Slice *slice_destroy(Slice *s) {
+Slice *slice_free(Slice *s) {
+        if (!s)
+                return NULL;
+
         ring_free(s->ring);
         error_clear(&s->setup_message);
         sem_destroy(&s->ready);
@@ -547,7 +570,6 @@ static Slice *slice_destroy(Slice *s) {
         free(s);
         return NULL;
 }
-DEFINE_CLEANUP(Slice *, slice_destroy)
 
 static int slice_allocate(Slice **ret, const SliceConfig *config) {
         Slice *s = calloc(1, sizeof *s);
@@ -567,7 +589,7 @@ static int slice_allocate(Slice **ret, const SliceConfig *config) {
 }
 
 int slice_new(Slice **ret, const SliceConfig *config, Error *error) {
-        _cleanup_(slice_destroyp) Slice *s = NULL;
+        _cleanup_(slice_freep) Slice *s = NULL;
         int r;
 
         r = slice_allocate(&s, config);
@@ -586,10 +608,9 @@ int slice_new(Slice **ret, const SliceConfig *config, Error *error) {
         while (sem_wait(&s->ready) < 0)
                 ;
         if (s->setup_error < 0) {
-                r = s->setup_error;
                 error_move(error, &s->setup_message);
-                slice_free(TAKE_PTR(s));
-                return r;
+                slice_end(s);
+                return s->setup_error;
         }
 
         *ret = TAKE_PTR(s);
@@ -601,59 +622,60 @@ static void give_command(Slice *s, Command command) {
         event_raise(s->wake_fd);
 }
 
-Slice *slice_free(Slice *s) {
-        if (!s)
-                return NULL;
-
+void slice_end(Slice *s) {
         give_command(s, COMMAND_EXIT);
         pthread_join(s->thread, NULL);
-        return slice_destroy(s);
 }
 
-static void lay_out_slots(Slice *s, const PhasePlan *phase) {
-        uint64_t stride = buffers_stride(phase);
+static void lay_out_slots(Slice *s, uint32_t first_slot) {
+        uint64_t stride = buffers_stride(&s->phase);
 
-        s->n_slots = s->n_free = phase->iodepth * phase->numjobs;
+        s->n_slots = s->n_free = s->phase.iodepth * s->phase.numjobs;
         for (uint32_t i = 0; i < s->n_slots; i++) {
                 Slot *slot = &s->slots[i];
 
-                slot->buf = buffers_slot(s->config.buffers, stride, i, &slot->region);
+                slot->buf = buffers_slot(s->config.buffers, stride, first_slot + i, &slot->region);
                 s->free_slots[i] = i;
         }
 }
 
 /* Before the thread runs the phase. */
-static void begin_at(Slice *s, const Position *at, uint64_t now) {
+static void begin_at(Slice *s, const Position *at) {
         s->next_index = at->next_index;
         s->issued_bytes = at->issued_bytes;
         s->n_unflushed = 0;
-        s->n_issued = phase_plan_ios(s->phase, at->issued_bytes);
+        s->n_issued = phase_plan_ios(&s->phase, at->issued_bytes);
         s->position = *at;
-        s->mark = (PositionMark){ at->low_index, now };
+        s->mark = (PositionMark){ .low_index = at->low_index };
         publish_place(s);
 }
 
-int slice_start(Slice *s, const PhasePlan *phase, const Position *at, uint64_t running_ns) {
+int slice_check(const Slice *s) {
         int ring_error = slice_ring_error(s);
-        uint64_t now = time_monotonic_ns();
 
         if (ring_error < 0)
                 return ring_error;
-        if (slice_state(s) != ENGINE_IDLE)
-                return -EBUSY;
+        return slice_state(s) == ENGINE_IDLE ? 0 : -EBUSY;
+}
 
-        s->phase = phase;
-        pattern_init(&s->pattern, phase, s->config.number);
-        begin_at(s, at, now);
-        pace_begin(&s->pace, phase, running_ns);
+void slice_prepare(Slice *s, const PhasePlan *share, uint32_t first_slot, const Position *at, uint64_t running_ns) {
+        s->phase = *share;
+        pattern_init(&s->pattern, share, s->config.number);
+        begin_at(s, at);
+        pace_begin(&s->pace, &s->phase, running_ns);
         s->failure = (EngineFailure) {};
         s->ns_per_io = SLOW_NS_PER_IO;
-        s->now_ns = s->reaped_at_ns = now;
-        s->owner_awake_before_ns = atomic_load_explicit(&s->owner_awake_ns, memory_order_relaxed);
-        lay_out_slots(s, phase);
+        lay_out_slots(s, first_slot);
         tally_begin_phase(&s->tally);
-
+        atomic_store_explicit(&s->is_over, false, memory_order_relaxed);
         atomic_store_explicit(&s->clock, running_ns | CLOCK_STANDS, memory_order_relaxed);
+}
+
+void slice_go(Slice *s) {
+        uint64_t now = time_monotonic_ns();
+
+        s->now_ns = s->reaped_at_ns = s->mark.at_ns = now;
+        s->owner_awake_before_ns = atomic_load_explicit(&s->owner_awake_ns, memory_order_relaxed);
         clock_go(s, now);
         set_state(s, ENGINE_RUNNING);
 
@@ -661,7 +683,6 @@ int slice_start(Slice *s, const PhasePlan *phase, const Position *at, uint64_t r
         atomic_store_explicit(&s->command, COMMAND_RUN, memory_order_release);
         atomic_fetch_add_explicit(&s->n_started, 1, memory_order_release);
         event_raise(s->wake_fd);
-        return 0;
 }
 
 void slice_pause(Slice *s) {

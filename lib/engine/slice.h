@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * One ring thread and all that is its own: ring, slots, order, counts. It runs one phase at a
+ * One ring thread and all that is its own: ring, slots, order, counts. It runs its share of one phase at a
  * time on its part of the device, and is parked in between. All functions are for the one thread that owns the
- * slice, and return at once but for slice_new() and slice_free().
+ * slice, and return at once but for slice_new() and slice_end().
  */
 
 #include "engine/buffers.h"
@@ -16,24 +16,35 @@ typedef struct Slice Slice;
 typedef struct SliceConfig {
         RingKind ring_kind;
         int fd;
-        uint32_t depth;         /* of the deepest phase */
+        uint32_t depth;         /* of the deepest share */
         const Buffers *buffers; /* borrowed, as is all below */
         const Payload *payload;
-        uint64_t first_write;   /* number of the first write */
+        uint64_t first_write;   /* number of the first write, */
+        uint64_t write_step;    /* and from each to the next one */
         int event_fd;           /* written to when the state changes */
         unsigned number;        /* of this slice */
+        Slice *const *team;     /* the slices of the engine, which end a phase together if one of them has to */
+        unsigned n_team;
 } SliceConfig;
 
 /* Sets up ring and thread, and returns when the thread is parked. */
 int slice_new(Slice **ret, const SliceConfig *config, Error *error);
+
+/* Ends the thread; waits for the I/O outstanding. All of a team end before the first of them is freed. */
+void slice_end(Slice *slice);
 Slice *slice_free(Slice *slice);
 DEFINE_CLEANUP(Slice *, slice_free)
 
+/* Whether it can run a phase: -EBUSY if it is not idle, the error of its ring if that has failed. */
+int slice_check(const Slice *slice);
+
 /*
- * Only when idle. -EBUSY if it is not; the ring's error if it had one. at: where it goes on after running_ns of running
- * time; its write number does not count, see SliceConfig.
+ * Both only when slice_check() is content; all of a team are prepared before the first of them goes. share: copied.
+ * first_slot: of the buffers. at: where it goes on after running_ns of running time; its write number does not
+ * count, see SliceConfig.
  */
-int slice_start(Slice *slice, const PhasePlan *phase, const Position *at, uint64_t running_ns);
+void slice_prepare(Slice *slice, const PhasePlan *share, uint32_t first_slot, const Position *at, uint64_t running_ns);
+void slice_go(Slice *slice);
 void slice_pause(Slice *slice);
 void slice_resume(Slice *slice);
 void slice_stop(Slice *slice);

@@ -104,6 +104,37 @@ void tally_collect(Tally *tally) {
                 take(tally, &tally->counts[old]);
 }
 
+void tally_add_totals(const Tally *tally, Counters *counters) {
+        const Counters *totals = &tally->totals;
+
+        for (unsigned d = 0; d < N_DIRECTIONS; d++) {
+                counters->ios[d] += totals->ios[d];
+                counters->bytes[d] += totals->bytes[d];
+                histogram_add(&counters->latency[d], &totals->latency[d]);
+        }
+        counters->errors += totals->errors;
+}
+
+/* They were counted at the same time: the wall clock tells which was first. */
+void tally_add_errnos(const Tally *tally, EngineErrno *errnos, unsigned *n) {
+        for (unsigned i = 0; i < tally->n_errnos; i++) {
+                EngineErrno more = tally->errnos[i];
+                EngineErrno *e = errnos_find(errnos, n, more.errnum);
+
+                if (e->count > 0 && e->first_at_ns <= more.first_at_ns) {
+                        more.first_at_ns = e->first_at_ns;
+                        more.first_offset = e->first_offset;
+                }
+                if (e->count > 0 && e->last_at_ns > more.last_at_ns) {
+                        more.last_at_ns = e->last_at_ns;
+                        more.last_offset = e->last_offset;
+                }
+                more.errnum = e->errnum;
+                more.count += e->count;
+                *e = more;
+        }
+}
+
 void tally_begin_phase(Tally *tally) {
         /* Twice, since something may be left in either set. */
         tally_collect(tally);

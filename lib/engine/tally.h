@@ -41,5 +41,9 @@ void tally_count_error(TallyCounts *counts, int errnum, uint64_t offset);
 /* Adds to the reader's totals what whole bursts have counted so far; a burst in the middle comes next time. */
 void tally_collect(Tally *tally);
 
+/* Adds the totals of a tally to *counters, and its errnos to others. */
+void tally_add_totals(const Tally *tally, Counters *counters);
+void tally_add_errnos(const Tally *tally, EngineErrno *errnos, unsigned *n);
+
 /* Sets the totals to zero, errnos excepted; by the reader, while the writer is parked. */
 void tally_begin_phase(Tally *tally);

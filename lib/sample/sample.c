@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "util/macro.h"
+
 void sample_set_difference(Sample *sample, const Counters *now, const Counters *before) {
         for (unsigned d = 0; d < N_DIRECTIONS; d++) {
                 sample->ios[d] = now->ios[d] - before->ios[d];
@@ -63,7 +65,12 @@ static void put_position(Writer *w, const Position *position) {
         put_u64(w, position->issued_bytes);
         put_u64(w, position->settled_from);
         put_u64(w, position->settled_to);
-        put_u64(w, position->boot_ns);
+}
+
+static void put_positions(Writer *w, const Positions *positions) {
+        put_u32(w, positions->n);
+        for (uint32_t i = 0; i < positions->n; i++)
+                put_position(w, &positions->of[i]);
 }
 
 static void put_histogram(Writer *w, const Histogram *h) {
@@ -102,7 +109,8 @@ size_t sample_encode(const Sample *sample, uint8_t *buf, size_t size) {
         put_u64(&w, sample->oldest_ns);
         put_double(&w, sample->cpu_percent);
         put_double(&w, sample->temperature_c);
-        put_position(&w, &sample->position);
+        put_u64(&w, sample->boot_ns);
+        put_positions(&w, &sample->positions);
         for (unsigned d = 0; d < N_DIRECTIONS; d++)
                 put_histogram(&w, &sample->latency[d]);
 
@@ -155,7 +163,18 @@ static void get_position(Reader *r, Position *ret) {
         ret->issued_bytes = get_u64(r);
         ret->settled_from = get_u64(r);
         ret->settled_to = get_u64(r);
-        ret->boot_ns = get_u64(r);
+}
+
+static void get_positions(Reader *r, Positions *ret) {
+        uint32_t n = get_u32(r);
+
+        if (n > ELEMENTSOF(ret->of)) {
+                r->bad = true;
+                return;
+        }
+        ret->n = n;
+        for (uint32_t i = 0; i < n; i++)
+                get_position(r, &ret->of[i]);
 }
 
 static void get_histogram(Reader *r, Histogram *ret) {
@@ -192,7 +211,8 @@ int sample_decode(Sample *ret, const void *data, size_t length) {
         s.oldest_ns = get_u64(&r);
         s.cpu_percent = get_double(&r);
         s.temperature_c = get_double(&r);
-        get_position(&r, &s.position);
+        s.boot_ns = get_u64(&r);
+        get_positions(&r, &s.positions);
         for (unsigned d = 0; d < N_DIRECTIONS; d++)
                 get_histogram(&r, &s.latency[d]);
 

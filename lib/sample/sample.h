@@ -33,7 +33,8 @@ typedef struct Sample {
         uint64_t oldest_ns;    /* age of the oldest of them; 0 if none */
         double cpu_percent;    /* of all the host's cores together, 0..100; NaN if unknown */
         double temperature_c;  /* NaN if unknown */
-        Position position;     /* at its end */
+        uint64_t boot_ns;      /* CLOCK_BOOTTIME at its end */
+        Positions positions;   /* at its end */
         Histogram latency[N_DIRECTIONS];
 } Sample;
 
@@ -45,6 +46,6 @@ void sample_set_difference(Sample *sample, const Counters *now, const Counters *
  * Encoding gives the bytes used, 0 if they did not fit. Decoding takes hostile input: -EBADMSG for bytes
  * missing or left over, broken histograms, and floating-point values that cannot be.
  */
-#define SAMPLE_ENCODED_MAX (256 + N_DIRECTIONS * HISTOGRAM_ENCODED_MAX)
+#define SAMPLE_ENCODED_MAX (256 + JOB_WORKERS_MAX * sizeof(Position) + N_DIRECTIONS * HISTOGRAM_ENCODED_MAX)
 size_t sample_encode(const Sample *sample, uint8_t *buf, size_t size);
 int sample_decode(Sample *ret, const void *data, size_t length);

@@ -65,6 +65,7 @@ typedef struct JobReader {
         PhaseDraft draft;  /* the open phase, if phase.name is set */
         unsigned section_line;
         size_t n_cells; /* of all phases: what the plan will have at most */
+        size_t n_shares; /* ring threads of all of these */
         bool *noticed; /* for each of job_options: its notice was given */
         bool noticed_map;
 } JobReader;
@@ -105,6 +106,22 @@ static int check_outstanding(const JobReader *reader, const JobPhase *phase, Err
                                  " need more memory than %d GiB: expected less of iodepth, numjobs or bs",
                                  reader->name, reader->section_line, phase->name, outstanding, block_bytes,
                                  (int) (JOB_BUFFER_BYTES_MAX / GIB));
+        return 0;
+}
+
+static int check_workers(const JobReader *reader, const JobPhase *phase, Error *error) {
+        uint64_t outstanding = (uint64_t) phase->iodepth * phase->numjobs;
+
+        if (phase->workers > outstanding)
+                return error_set(error, ERROR_USAGE, ERANGE,
+                                 "%s:%u: phase '%s': workers=%" PRIu32 " with %" PRIu64 " of iodepth * numjobs: "
+                                 "expected at most that, for each ring thread needs an I/O of its own",
+                                 reader->name, phase->workers_place.line, phase->name, phase->workers, outstanding);
+        if (phase->workers > 1 && phase->distribution != DISTRIBUTION_RANDOM)
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s:%u: phase '%s': workers=%" PRIu32 " divides the region, and random_distribution "
+                                 "spans all of it: expected workers=1 with zipf or zoned",
+                                 reader->name, phase->workers_place.line, phase->name, phase->workers);
         return 0;
 }
 
@@ -211,12 +228,20 @@ static int finish_action(const JobReader *reader, PhaseDraft *draft, Error *erro
 }
 
 static int count_cells(JobReader *reader, const JobPhase *phase, Error *error) {
-        reader->n_cells += phase->action == PHASE_ACTION_MATRIX ?
-                phase->matrix_block_bytes.n * phase->matrix_depths.n : 1;
-        if (reader->n_cells <= JOB_N_PHASES_MAX)
-                return 0;
-        return error_set(error, ERROR_USAGE, E2BIG, "%s:%u: expected at most %d phases, cells of a matrix counted",
-                         reader->name, reader->section_line, JOB_N_PHASES_MAX);
+        size_t n = phase->action == PHASE_ACTION_MATRIX ? phase->matrix_block_bytes.n * phase->matrix_depths.n : 1;
+
+        reader->n_cells += n;
+        reader->n_shares += n * phase->workers;
+        if (reader->n_cells > JOB_N_PHASES_MAX)
+                return error_set(error, ERROR_USAGE, E2BIG,
+                                 "%s:%u: expected at most %d phases, cells of a matrix counted",
+                                 reader->name, reader->section_line, JOB_N_PHASES_MAX);
+        if (reader->n_shares > JOB_N_SHARES_MAX)
+                return error_set(error, ERROR_USAGE, E2BIG,
+                                 "%s:%u: expected at most %d ring threads in all phases together, cells of a matrix "
+                                 "counted: fewer workers, or fewer phases",
+                                 reader->name, reader->section_line, JOB_N_SHARES_MAX);
+        return 0;
 }
 
 /* -- the end of a section: notices, and the phase itself -- */
@@ -262,7 +287,7 @@ static int append_phase(Job *job, JobPhase *phase) {
 
 static void set_default_places(JobPhase *phase, unsigned line) {
         OptionPlace *const places[] = {
-                &phase->bs_place, &phase->split_place, &phase->size_place, &phase->offset_place,
+                &phase->bs_place, &phase->split_place, &phase->size_place, &phase->offset_place, &phase->workers_place,
         };
 
         for (size_t i = 0; i < ELEMENTSOF(places); i++)
@@ -285,6 +310,8 @@ static int finish_phase(JobReader *reader, Error *error) {
                 r = check_load(reader, &draft->phase, error);
         if (r >= 0)
                 r = check_outstanding(reader, &draft->phase, error);
+        if (r >= 0)
+                r = check_workers(reader, &draft->phase, error);
         if (r >= 0)
                 r = count_cells(reader, &draft->phase, error);
         if (r < 0)

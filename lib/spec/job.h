@@ -27,6 +27,8 @@
 #define JOB_N_PHASES_MAX 1024       /* each cell of a matrix is one */
 #define JOB_N_VALUES_MAX 32         /* of a list */
 #define JOB_OUTSTANDING_MAX 16384   /* iodepth * numjobs; bounded by io_uring's queue */
+#define JOB_WORKERS_MAX 32          /* ring threads of a phase */
+#define JOB_N_SHARES_MAX 2048       /* ring threads of all phases, cells of a matrix counted */
 #define JOB_BLOCK_BYTES_MAX (UINT64_C(256) << 20)
 #define JOB_BUFFER_BYTES_MAX (UINT64_C(8) << 30) /* of all I/O outstanding */
 
@@ -96,6 +98,7 @@ typedef struct JobPhase {
         BlockSplit split[N_DIRECTIONS]; /* bssplit= */
         uint32_t iodepth; /* of each stream */
         uint32_t numjobs; /* streams */
+        uint32_t workers; /* ring threads, at most as many as I/Os are outstanding; of a matrix in its largest cell */
         uint64_t runtime_ns; /* 0: no limit */
         bool time_based;
         ValueList matrix_block_bytes, matrix_depths; /* of a matrix; block_bytes and iodepth are the largest of them */
@@ -109,7 +112,7 @@ typedef struct JobPhase {
         Extent io_size; /* of each stream */
         Extent offset;
         Extent offset_increment; /* from each stream's region to the next one's; in percent of the target */
-        OptionPlace bs_place, split_place, size_place, offset_place, offset_increment_place;
+        OptionPlace bs_place, split_place, size_place, offset_place, offset_increment_place, workers_place;
         bool ends_on_error[N_DIRECTIONS]; /* continue_on_error: an I/O of it that fails ends the run */
         bool random_map; /* norandommap=0: every block once before any comes again */
         RandomDistribution distribution;

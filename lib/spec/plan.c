@@ -13,6 +13,7 @@
 
 #include "spec/notice.h"
 #include "spec/plan.h"
+#include "spec/share.h"
 #include "util/hash.h"
 #include "util/macro.h"
 
@@ -253,6 +254,53 @@ static void bind_limits(Binding *binding) {
                 bound->limit_ios = saturating_mul(saturating_mul(phase->number_ios, phase->loops), phase->numjobs);
 }
 
+static int refuse_workers(const Binding *binding, const char *why, Error *error) {
+        const JobPhase *phase = binding->phase;
+
+        return error_set(error, ERROR_USAGE, ERANGE, "%s:%u: phase '%s': workers=%" PRIu32 ": %s", binding->file,
+                         phase->workers_place.line, phase->name, phase->workers, why);
+}
+
+/* Streams with regions of their own keep these whole. */
+static int check_stream_regions(const Binding *binding, Error *error) {
+        const PhasePlan *bound = binding->bound;
+
+        if (bound->workers == 1 || bound->stream_step_bytes == 0)
+                return 0;
+        if (bound->workers > bound->numjobs)
+                return refuse_workers(binding, "with offset_increment each stream is one ring thread's: expected at "
+                                      "most numjobs", error);
+        if (bound->region_bytes > bound->stream_step_bytes)
+                return refuse_workers(binding, "the streams' regions overlap, and no two ring threads write to the "
+                                      "same place: expected a size of at most offset_increment", error);
+        return 0;
+}
+
+/* In a cell of a matrix there are as many ring threads as it has I/Os outstanding, if these are fewer. */
+static int bind_workers(Binding *binding, Error *error) {
+        PhasePlan *bound = binding->bound;
+
+        bound->workers = (uint32_t) MIN((uint64_t) binding->phase->workers, (uint64_t) bound->iodepth * bound->numjobs);
+        int r = check_stream_regions(binding, error);
+        if (r < 0)
+                return r;
+
+        for (uint32_t i = 0; i < bound->workers; i++) {
+                PhasePlan share;
+
+                phase_plan_share(&share, bound, i);
+                if (share.region_bytes < binding->block_max)
+                        return refuse_workers(binding, "a ring thread's part of the region holds no block: expected "
+                                              "fewer, or a larger size", error);
+                for (Direction d = 0; d < N_DIRECTIONS; d++)
+                        if ((bound->rate_bytes[d] > 0 && share.rate_bytes[d] == 0) ||
+                            (bound->rate_iops[d] > 0 && share.rate_iops[d] == 0))
+                                return refuse_workers(binding, "a ring thread's part of the rate is nothing: expected "
+                                                      "fewer, or a higher rate", error);
+        }
+        return 0;
+}
+
 static uint64_t phase_seed(const JobPhase *phase, unsigned index, uint64_t random_seed) {
         if (phase->has_seed)
                 return phase->seed;
@@ -345,7 +393,7 @@ static int bind_io(Binding *binding, unsigned index, uint64_t random_seed, Error
                 bound->rate_bytes[d] = saturating_mul(phase->rate_bytes[d], phase->numjobs);
                 bound->rate_iops[d] = saturating_mul(phase->rate_iops[d], phase->numjobs);
         }
-        return 0;
+        return bind_workers(binding, error);
 }
 
 static void bind_idle(Binding *binding) {
@@ -353,6 +401,7 @@ static void bind_idle(Binding *binding) {
 
         bound->rw = RW_READ;
         bound->read_percent = 100;
+        bound->workers = 1;
         bound->limit_bytes = UINT64_MAX;
         bound->runtime_ns = binding->phase->runtime_ns;
 }

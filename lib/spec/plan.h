@@ -18,6 +18,7 @@ typedef struct PhasePlan {
         BlockSplit split[N_DIRECTIONS];
         uint32_t iodepth; /* per stream; 0 of an idle phase, which has no I/O: no blocks, no region, no streams */
         uint32_t numjobs; /* streams */
+        uint32_t workers; /* ring threads, at least 1: each has a share of the phase (spec/share.h) */
 
         /*
          * The first stream's I/O of direction d lies in [region_offset, region_offset + n_blocks[d] * block_bytes[d]),
@@ -71,8 +72,9 @@ typedef struct PlanTarget {
  * Binds job to target. random_seed stands in for the seed where randrepeat=0 asks for
  * another one in every run. ERROR_USAGE (-EINVAL, -ERANGE) if the job does not fit:
  * a block below the logical block or no multiple of it, an offset beyond the end or within a logical
- * block, a region smaller than a block. A size beyond the end is cut there with a notice, as in fio. Of a matrix the
- * cells with blocks below the logical block are left out with a notice; the rest of it must fit.
+ * block, a region smaller than a block, or too small for its ring threads. A size beyond the end is cut there with a
+ * notice, as in fio. Of a matrix the cells with blocks below the logical block are left out with a notice; the rest
+ * of it must fit.
  */
 int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t random_seed, Error *error);
 

@@ -97,46 +97,40 @@ static void read_position(Columns *c, Position *position) {
         position->issued_bytes = column_u64(c);
         position->settled_from = column_u64(c);
         position->settled_to = column_u64(c);
-        position->boot_ns = column_u64(c);
 }
 
 static void read_shape(Columns *c, PhaseShape *shape) {
         column_directions(c, shape->block_bytes);
         shape->iodepth = column_u32(c);
         shape->numjobs = column_u32(c);
+        shape->workers = column_u32(c);
         shape->region_offset = column_u64(c);
         shape->region_bytes = column_u64(c);
 }
 
-/* False if the phase has done I/O of which no position tells: an earlier version recorded it. */
-static bool read_phase(Columns *c, Standing *standing, uint32_t index) {
+static void read_phase(Columns *c, Standing *standing, uint32_t index) {
         PhaseStanding *phase = &standing->phases[index];
         bool is_done = column_i64(c) != 0;
-        uint64_t n_ios = column_u64(c);
 
         standing->n_errors += column_u64(c);
         phase->elapsed_ns = column_u64(c);
         bool has_samples = !column_is_null(c);
         uint64_t first_elapsed_ns = column_u64(c);
-        read_position(c, &phase->position);
+        phase->boot_ns = column_u64(c);
         read_shape(c, &phase->shape);
 
         if (is_done && standing->phase == index)
                 standing->phase = index + 1;
         else if (has_samples)
                 phase->elapsed_ns = standing->elapsed_ns - MIN(first_elapsed_ns, standing->elapsed_ns);
-        return n_ios == 0 || phase->position.next_index > 0;
 }
 
-/* 1, or 0 if the run cannot be taken up. */
 static int read_phases(Store *store, uint32_t run, Standing *standing, Error *error) {
         _cleanup_statement_ sqlite3_stmt *stmt = NULL;
-        bool known = true;
         int r = statement_prepare(store,
-                "SELECT state = 'done', read_ios + write_ios + trim_ios, errors, elapsed_ns, first_elapsed_ns,"
-                " first_index, low_index, next_index, next_write, issued_bytes, settled_from, settled_to, boot_ns,"
-                " read_block_bytes, write_block_bytes, trim_block_bytes, iodepth, numjobs, region_offset_bytes,"
-                " region_bytes"
+                "SELECT state = 'done', errors, elapsed_ns, first_elapsed_ns, boot_ns,"
+                " read_block_bytes, write_block_bytes, trim_block_bytes, iodepth, numjobs, workers,"
+                " region_offset_bytes, region_bytes"
                 " FROM phases WHERE run = ? ORDER BY phase",
                 &stmt, error);
         if (r < 0)
@@ -145,9 +139,48 @@ static int read_phases(Store *store, uint32_t run, Standing *standing, Error *er
         sqlite3_bind_int64(stmt, 1, run);
         for (uint32_t i = 0; i < standing->n_phases && (r = statement_step(store, stmt, error, "read")) > 0; i++) {
                 Columns columns = { .stmt = stmt };
-                known = read_phase(&columns, standing, i) && known;
+                read_phase(&columns, standing, i);
         }
-        return r < 0 ? r : known;
+        return r;
+}
+
+static int read_positions(Store *store, uint32_t run, Standing *standing, Error *error) {
+        _cleanup_statement_ sqlite3_stmt *stmt = NULL;
+        int r = statement_prepare(store,
+                "SELECT phase, share, first_index, low_index, next_index, next_write, issued_bytes, settled_from,"
+                " settled_to FROM positions WHERE run = ? ORDER BY phase, share",
+                &stmt, error);
+        if (r < 0)
+                return r;
+
+        sqlite3_bind_int64(stmt, 1, run);
+        while ((r = statement_step(store, stmt, error, "read")) > 0) {
+                Columns columns = { .stmt = stmt };
+                uint32_t phase = column_u32(&columns), share = column_u32(&columns);
+
+                if (phase >= standing->n_phases || share >= JOB_WORKERS_MAX)
+                        return error_set(error, ERROR_UNREACHABLE, EBADMSG, "%s is corrupt: a position of run %u",
+                                         store->path, run);
+                Positions *positions = &standing->phases[phase].positions;
+                positions->n = share + 1;
+                read_position(&columns, &positions->of[share]);
+        }
+        return r;
+}
+
+/* 0 if a phase has done I/O of which no position tells, as an earlier version has recorded it; else 1. */
+static int read_whether_known(Store *store, uint32_t run, Error *error) {
+        _cleanup_statement_ sqlite3_stmt *stmt = NULL;
+        int r = statement_prepare(store,
+                "SELECT NOT EXISTS (SELECT 1 FROM phases AS p WHERE run = ?1 AND read_ios + write_ios + trim_ios > 0"
+                " AND NOT EXISTS (SELECT 1 FROM positions WHERE run = p.run AND phase = p.phase AND next_index > 0))",
+                &stmt, error);
+        if (r < 0)
+                return r;
+
+        sqlite3_bind_int64(stmt, 1, run);
+        r = statement_step(store, stmt, error, "read");
+        return r < 0 ? r : sqlite3_column_int(stmt, 0);
 }
 
 int store_get_resume(Store *store, uint32_t run, StoreResume **ret, Error *error) {
@@ -158,6 +191,10 @@ int store_get_resume(Store *store, uint32_t run, StoreResume **ret, Error *error
         int r = read_run(store, run, resume, error);
         if (r >= 0)
                 r = read_phases(store, run, resume->standing, error);
+        if (r >= 0)
+                r = read_positions(store, run, resume->standing, error);
+        if (r >= 0)
+                r = read_whether_known(store, run, error);
         if (r <= 0)
                 return r;
         r = store_get_errnos(store, run, &resume->errnos, &resume->n_errnos, error);

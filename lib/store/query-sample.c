@@ -16,15 +16,16 @@
 #define PAGE_ROWS 4096
 #define PAGE_ROWS_WITH_LATENCY 512
 
-/* A Sample without its histograms, which are 90 KB: kept encoded until it is its turn. */
+/* A Sample without its histograms, which are 90 KB: kept encoded until it is its turn; and without positions. */
 typedef struct Row {
-        uint8_t scalars[offsetof(Sample, latency)];
+        uint8_t scalars[offsetof(Sample, positions)];
         StoreLatency latency;
         void *histogram[N_DIRECTIONS];
         size_t histogram_length[N_DIRECTIONS];
 } Row;
-static_assert(offsetof(Sample, latency) + sizeof(((Sample *) NULL)->latency) == sizeof(Sample),
-              "the histograms are a sample's last member");
+static_assert(offsetof(Sample, latency) >= offsetof(Sample, positions) + sizeof(Positions) &&
+              offsetof(Sample, latency) + sizeof(((Sample *) NULL)->latency) == sizeof(Sample),
+              "positions and histograms are a sample's last members");
 
 typedef struct Page {
         Row *rows;

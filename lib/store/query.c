@@ -359,6 +359,7 @@ static int read_phase(Store *store, Columns *c, void *item, Error *error) {
         column_directions(c, phase->block_bytes);
         phase->iodepth = column_u32(c);
         phase->numjobs = column_u32(c);
+        phase->workers = column_u32(c);
         phase->started_at_ns = column_i64(c);
         phase->finished_at_ns = column_i64(c);
         int64_t broken_off_at_ns = column_i64(c);
@@ -392,7 +393,7 @@ int store_get_phases(Store *store, uint32_t run, StorePhase **ret, size_t *ret_n
 
         int r = statement_prepare(store,
                 "SELECT phase, name, action, rw, state, read_block_bytes, write_block_bytes, trim_block_bytes,"
-                " iodepth, numjobs, started_at_ns, finished_at_ns,"
+                " iodepth, numjobs, workers, started_at_ns, finished_at_ns,"
                 " CASE WHEN state = 'running' AND NOT ?2 THEN " SQL_PHASE_BROKEN_OFF_AT_NS " END,"
                 " n_samples, first_elapsed_ns, elapsed_ns,"
                 " read_ios, write_ios, trim_ios, read_bytes, write_bytes, trim_bytes, errors,"

@@ -20,6 +20,7 @@ typedef enum WriteKind {
         WRITE_LATENCY,
         WRITE_TOTALS_GET,
         WRITE_TOTALS_SET,
+        WRITE_POSITION,
         WRITE_IMPORTED_SAMPLE,
         WRITE_IMPORTED_TOTALS,
         WRITE_EVENT,

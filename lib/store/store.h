@@ -121,7 +121,7 @@ typedef struct StorePhase {
         PhaseAction action;
         RwMode rw;
         uint64_t block_bytes[N_DIRECTIONS];
-        uint32_t iodepth, numjobs;
+        uint32_t iodepth, numjobs, workers;
         PhaseState state; /* as stored, but stopped for a running one whose service is gone */
         int64_t started_at_ns, finished_at_ns; /* 0: not yet */
         /* Summed over its samples, kept up with each of them: no matter how many there are. */

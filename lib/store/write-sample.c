@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * A sample is three writes: its row, its histograms, and the totals of its phase. The totals
- * cost one more page a second and save every reader from adding up all samples of a run, which after
+ * A sample is several writes: its row, its histograms, the totals of its phase, and where its order of I/O stands. The
+ * totals cost one more page a second and save every reader from adding up all samples of a run, which after
  * weeks of writing would take seconds.
  *
  * The row comes first: if it contradicts the database (a seq that is there already), nothing else is written.
@@ -35,17 +35,6 @@ static void bind_max(Binder *b, const Histogram *h) {
         int r = histogram_max(h, &ns);
 
         bind_u64_if(b, r >= 0, ns);
-}
-
-static void bind_position(Binder *b, const Position *position) {
-        bind_u64(b, position->first_index);
-        bind_u64(b, position->low_index);
-        bind_u64(b, position->next_index);
-        bind_u64(b, position->next_write);
-        bind_u64(b, position->issued_bytes);
-        bind_u64(b, position->settled_from);
-        bind_u64(b, position->settled_to);
-        bind_u64(b, position->boot_ns);
 }
 
 void bind_sample(Binder *b, uint32_t run, const Sample *sample) {
@@ -170,8 +159,37 @@ static int set_totals(Store *store, uint32_t run, const Sample *sample, const Hi
         bind_percentile(&b, all, 0.999);
         bind_max(&b, all);
         bind_encoded(&b, encoded);
-        bind_position(&b, &sample->position);
+        bind_u64(&b, sample->boot_ns);
         return statement_step(store, stmt, error, "add a sample to");
+}
+
+static int set_position(Store *store, uint32_t run, uint32_t phase, uint32_t share, const Position *position,
+                        Error *error) {
+        _cleanup_reset_ sqlite3_stmt *stmt = NULL;
+        int r = statement_write(store, WRITE_POSITION, &stmt, error);
+        if (r < 0)
+                return r;
+
+        Binder b = { .stmt = stmt };
+        bind_u64(&b, run);
+        bind_u64(&b, phase);
+        bind_u64(&b, share);
+        bind_u64(&b, position->first_index);
+        bind_u64(&b, position->low_index);
+        bind_u64(&b, position->next_index);
+        bind_u64(&b, position->next_write);
+        bind_u64(&b, position->issued_bytes);
+        bind_u64(&b, position->settled_from);
+        bind_u64(&b, position->settled_to);
+        return statement_step(store, stmt, error, "add a sample to");
+}
+
+static int set_positions(Store *store, uint32_t run, const Sample *sample, Error *error) {
+        int r = 0;
+
+        for (uint32_t i = 0; r >= 0 && i < sample->positions.n; i++)
+                r = set_position(store, run, sample->phase, i, &sample->positions.of[i], error);
+        return r;
 }
 
 /* Histograms are large; one allocation keeps them off the stack of a thread. */
@@ -202,5 +220,6 @@ int store_insert_sample(Store *store, uint32_t run, const Sample *sample, Error 
         for (unsigned d = 0; d < N_DIRECTIONS; d++)
                 scratch->encoded.length[d] =
                         histogram_encode(&scratch->total[d], scratch->encoded.data[d], sizeof scratch->encoded.data[d]);
-        return set_totals(store, run, sample, &scratch->all, &scratch->encoded, error);
+        r = set_totals(store, run, sample, &scratch->all, &scratch->encoded, error);
+        return r < 0 ? r : set_positions(store, run, sample, error);
 }

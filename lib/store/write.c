@@ -60,9 +60,14 @@ static const char *const write_sql[N_WRITES] = {
                 " latency_mean_ns = ?12,"
                 " latency_p50_ns = ?13, latency_p99_ns = ?14, latency_p999_ns = ?15, latency_max_ns = ?16,"
                 " read_latency = ?17, write_latency = ?18, trim_latency = ?19,"
-                " first_index = ?20, low_index = ?21, next_index = ?22, next_write = ?23, issued_bytes = ?24,"
-                " settled_from = ?25, settled_to = ?26, boot_ns = ?27"
+                " boot_ns = ?20"
                 " WHERE run = ?1 AND phase = ?2",
+        [WRITE_POSITION] =
+                "INSERT INTO positions (run, phase, share, first_index, low_index, next_index, next_write,"
+                " issued_bytes, settled_from, settled_to)"
+                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
+                " ON CONFLICT (run, phase, share) DO UPDATE SET first_index = ?4, low_index = ?5, next_index = ?6,"
+                " next_write = ?7, issued_bytes = ?8, settled_from = ?9, settled_to = ?10",
         [WRITE_IMPORTED_SAMPLE] =
                 "INSERT INTO samples (run, seq, phase, at_ns, elapsed_ns, duration_ns,"
                 " read_ios, write_ios, trim_ios, read_bytes, write_bytes, trim_bytes,"
@@ -197,6 +202,7 @@ static int insert_phase_row(Store *store, sqlite3_stmt *stmt, uint32_t run, size
         bind_directions(&b, plan->block_bytes);
         bind_u64(&b, plan->iodepth);
         bind_u64(&b, plan->numjobs);
+        bind_u64(&b, plan->workers);
         bind_u64(&b, plan->region_offset);
         bind_u64(&b, plan->region_bytes);
         bind_u64_if(&b, plan->has_planned_time, plan->planned_ns);
@@ -222,8 +228,8 @@ int store_insert_run(Store *store, const StoreNewRun *run, uint32_t *ret_id, Err
         r = statement_prepare(store,
                 "INSERT INTO phases (run, phase, name, action, rw, read_percent,"
                 " read_block_bytes, write_block_bytes, trim_block_bytes, iodepth, numjobs,"
-                " region_offset_bytes, region_bytes, planned_ns, planned_write_bytes, state)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " workers, region_offset_bytes, region_bytes, planned_ns, planned_write_bytes, state)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 &stmt, error);
         for (size_t i = 0; r >= 0 && i < run->plan->n_phases; i++) {
                 const PhasePlan *plan = &run->plan->phases[i];

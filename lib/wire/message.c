@@ -28,7 +28,19 @@ static void position_code(Codec *codec, Position *position) {
         codec_u64(codec, &position->issued_bytes);
         codec_u64(codec, &position->settled_from);
         codec_u64(codec, &position->settled_to);
-        codec_u64(codec, &position->boot_ns);
+}
+
+static void positions_code(Codec *codec, Positions *positions) {
+        uint32_t n = positions->n;
+
+        codec_u32(codec, &n);
+        if (n > ELEMENTSOF(positions->of)) {
+                codec_refuse(codec);
+                return;
+        }
+        positions->n = n;
+        for (uint32_t i = 0; i < n; i++)
+                position_code(codec, &positions->of[i]);
 }
 
 static void shape_code(Codec *codec, PhaseShape *shape) {
@@ -38,6 +50,7 @@ static void shape_code(Codec *codec, PhaseShape *shape) {
         codec_u64(codec, &shape->region_bytes);
         codec_u32(codec, &shape->iodepth);
         codec_u32(codec, &shape->numjobs);
+        codec_u32(codec, &shape->workers);
 }
 
 static void standing_fields_code(Codec *codec, Standing *standing) {
@@ -53,7 +66,8 @@ static void standing_fields_code(Codec *codec, Standing *standing) {
         codec_u32(codec, &standing->phase);
         for (uint32_t i = 0; i < standing->n_phases; i++) {
                 codec_u64(codec, &standing->phases[i].elapsed_ns);
-                position_code(codec, &standing->phases[i].position);
+                codec_u64(codec, &standing->phases[i].boot_ns);
+                positions_code(codec, &standing->phases[i].positions);
                 shape_code(codec, &standing->phases[i].shape);
         }
         if (codec->error == 0 && (standing->run_tag == 0 || standing->phase > standing->n_phases))

@@ -36,6 +36,7 @@ static PhaseShape shape_of(const PhasePlan *plan) {
                 .region_bytes = plan->region_bytes,
                 .iodepth = plan->iodepth,
                 .numjobs = plan->numjobs,
+                .workers = plan->workers,
         };
 
         memcpy(shape.block_bytes, plan->block_bytes, sizeof(shape.block_bytes));
@@ -54,6 +55,7 @@ static int check_shape(const PhaseShape *was, const PhaseShape *is, uint32_t ind
         } parts[] = {
                 { "numjobs", was->numjobs, is->numjobs },
                 { "iodepth", was->iodepth, is->iodepth },
+                { "workers", was->workers, is->workers },
                 { "bs of reads", was->block_bytes[DIRECTION_READ], is->block_bytes[DIRECTION_READ] },
                 { "bs of writes", was->block_bytes[DIRECTION_WRITE], is->block_bytes[DIRECTION_WRITE] },
                 { "bs of trims", was->block_bytes[DIRECTION_TRIM], is->block_bytes[DIRECTION_TRIM] },
@@ -76,7 +78,14 @@ int standing_check_plan(const Standing *standing, const Plan *plan, Error *error
 
         for (uint32_t i = 0; r >= 0 && i < standing->n_phases; i++) {
                 PhaseShape is = shape_of(&plan->phases[i]);
+                uint32_t n = standing->phases[i].positions.n;
+
                 r = check_shape(&standing->phases[i].shape, &is, i, error);
+                if (r >= 0 && n > 0 && n != is.workers)
+                        r = error_set(error, ERROR_REFUSED, EPROTO,
+                                      "phase %" PRIu32 " of the run has workers=%" PRIu32 ", and where it stood is "
+                                      "known of %" PRIu32 ": the database is not as plateau left it; start it anew",
+                                      i, is.workers, n);
         }
         return r;
 }
@@ -84,7 +93,11 @@ int standing_check_plan(const Standing *standing, const Plan *plan, Error *error
 uint64_t standing_next_write(const Standing *standing) {
         uint64_t next = 0;
 
-        for (uint32_t i = 0; i < standing->n_phases; i++)
-                next = MAX(next, standing->phases[i].position.next_write);
+        for (uint32_t i = 0; i < standing->n_phases; i++) {
+                const Positions *positions = &standing->phases[i].positions;
+
+                for (uint32_t k = 0; k < positions->n; k++)
+                        next = MAX(next, positions->of[k].next_write);
+        }
         return next;
 }

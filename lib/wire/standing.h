@@ -14,12 +14,13 @@
 typedef struct PhaseShape {
         uint64_t block_bytes[N_DIRECTIONS];
         uint64_t region_offset, region_bytes; /* bytes */
-        uint32_t iodepth, numjobs;
+        uint32_t iodepth, numjobs, workers;
 } PhaseShape;
 
 typedef struct PhaseStanding {
         uint64_t elapsed_ns; /* running time in it */
-        Position position;
+        uint64_t boot_ns;    /* CLOCK_BOOTTIME of its newest sample, in the boot of boot_id; 0: it has none */
+        Positions positions; /* none before its first sample */
         PhaseShape shape;
 } PhaseStanding;
 
@@ -53,5 +54,5 @@ void standing_note_plan(Standing *standing, const Plan *plan);
  */
 int standing_check_plan(const Standing *standing, const Plan *plan, Error *error);
 
-/* The number of the run's next write, as far as it is known. */
+/* Above the numbers of all of the run's writes, as far as they are known. */
 uint64_t standing_next_write(const Standing *standing);

@@ -129,7 +129,7 @@ static int insert_run(Store *store, uint64_t n_samples, uint32_t *ret, Error *er
         Job job = { .name = (char *) "overnight", .text = (char *) "[torture]\nrw=randwrite\n",
                     .sample_interval_ns = NSEC_PER_SEC, .n_phases = 1, .phases = &job_phase };
         PhasePlan phase = { .rw = RW_RANDWRITE, .block_bytes = { BLOCK_BYTES, BLOCK_BYTES, BLOCK_BYTES }, .iodepth = 32,
-                            .numjobs = 1, .region_bytes = CAPACITY_BYTES, .has_planned_time = true,
+                            .numjobs = 1, .workers = 1, .region_bytes = CAPACITY_BYTES, .has_planned_time = true,
                             .planned_ns = n_samples * NSEC_PER_SEC };
         Plan plan = { .n_phases = 1, .phases = &phase };
         DeviceInfo device = { .path = (char *) "/dev/sdz", .name = (char *) "sdz", .disk_name = (char *) "sdz",

@@ -80,6 +80,7 @@ static PhasePlan plan_phase(const Options *options, uint64_t device_bytes) {
                 .read_percent = options->rw == RW_RANDREAD ? 100 : 0,
                 .iodepth = (uint32_t) options->depth,
                 .numjobs = 1,
+                .workers = 1,
                 .region_bytes = device_bytes,
                 .limit_bytes = UINT64_MAX,
                 .runtime_ns = options->seconds * NSEC_PER_SEC,

@@ -32,10 +32,15 @@ def query(service, sql, *parameters):
         database.close()
 
 
-def position(service, run, phase=0):
+def positions(service, run, phase=0):
     columns = "first_index, low_index, next_index, next_write, issued_bytes"
-    (row,) = query(service, f"SELECT {columns} FROM phases WHERE run = ? AND phase = ?", run, phase)
-    return dict(zip(columns.split(", "), row))
+    rows = query(service, f"SELECT {columns} FROM positions WHERE run = ? AND phase = ? ORDER BY share", run, phase)
+    return [dict(zip(columns.split(", "), row)) for row in rows]
+
+
+def position(service, run, phase=0):
+    (only,) = positions(service, run, phase)
+    return only
 
 
 def details(shown, kind):

@@ -83,7 +83,8 @@ static int sample(uint64_t seq, uint64_t elapsed_s) {
         message.sample->duration_ns = NSEC_PER_SEC;
         message.sample->ios[DIRECTION_WRITE] = 100;
         message.sample->bytes[DIRECTION_WRITE] = 100 * 4096;
-        message.sample->position.low_index = message.sample->position.next_index = 100 * (seq + 1);
+        message.sample->positions.n = 1;
+        message.sample->positions.of[0].low_index = message.sample->positions.of[0].next_index = 100 * (seq + 1);
         return fake_say(&message);
 }
 
@@ -133,7 +134,7 @@ START_TEST(a_killed_worker_is_replaced_and_goes_on) {
         ck_assert_uint_eq(standing->next_seq, 1);
         ck_assert_uint_eq(standing->elapsed_ns, NSEC_PER_SEC);
         ck_assert_uint_eq(standing->phases[0].elapsed_ns, NSEC_PER_SEC);
-        ck_assert_uint_eq(standing->phases[0].position.next_index, 100);
+        ck_assert_uint_eq(standing->phases[0].positions.of[0].next_index, 100);
         ck_assert(!standing->drained && !standing->paused);
         ck_assert(standing->same_boot);
 
@@ -171,14 +172,41 @@ START_TEST(positions_that_cannot_be_are_refused) {
                 { .next_index = UINT64_MAX },
                 { .next_write = UINT64_MAX },
                 { .issued_bytes = UINT64_MAX },
-                { .boot_ns = UINT64_MAX },
         };
         Message message = { .type = MESSAGE_SAMPLE, .sample = calloc(1, sizeof(Sample)) };
 
         running();
         fake_now_ns += NSEC_PER_SEC;
         *message.sample = (Sample){
-                .seq = 1, .elapsed_ns = 2 * NSEC_PER_SEC, .duration_ns = NSEC_PER_SEC, .position = wrong[_i],
+                .seq = 1, .elapsed_ns = 2 * NSEC_PER_SEC, .duration_ns = NSEC_PER_SEC,
+                .positions = { .n = 1, .of = { wrong[_i] } },
+        };
+        ck_assert_int_eq(fake_say(&message), -EBADMSG);
+}
+END_TEST
+
+/* The phase has one ring thread. */
+START_TEST(as_many_positions_as_ring_threads_are_told) {
+        static const uint32_t wrong[] = { 0, 2, JOB_WORKERS_MAX };
+        Message message = { .type = MESSAGE_SAMPLE, .sample = calloc(1, sizeof(Sample)) };
+
+        running();
+        fake_now_ns += NSEC_PER_SEC;
+        *message.sample = (Sample){
+                .seq = 1, .elapsed_ns = 2 * NSEC_PER_SEC, .duration_ns = NSEC_PER_SEC, .positions = { .n = wrong[_i] },
+        };
+        ck_assert_int_eq(fake_say(&message), -EBADMSG);
+}
+END_TEST
+
+START_TEST(a_time_since_boot_that_cannot_be_is_refused) {
+        Message message = { .type = MESSAGE_SAMPLE, .sample = calloc(1, sizeof(Sample)) };
+
+        running();
+        fake_now_ns += NSEC_PER_SEC;
+        *message.sample = (Sample){
+                .seq = 1, .elapsed_ns = 2 * NSEC_PER_SEC, .duration_ns = NSEC_PER_SEC, .boot_ns = UINT64_MAX,
+                .positions = { .n = 1 },
         };
         ck_assert_int_eq(fake_say(&message), -EBADMSG);
 }
@@ -541,6 +569,7 @@ static StoreRun *stored_run(const char *job_text) {
         standing->run_tag = 3;
         standing->next_seq = 40;
         standing->elapsed_ns = standing->phases[0].elapsed_ns = 41 * NSEC_PER_SEC;
+        standing->phases[0].shape.workers = 1;
         *resume = (StoreResume){ .job_text = strdup(job_text), .standing = standing };
         *stored = (StoreRun){
                 .id = 3, .name = strdup("j"), .state = RUN_INTERRUPTED, .device_path = strdup("/dev/fake"),
@@ -616,7 +645,9 @@ static Suite *make_suite(void) {
         tcase_add_checked_fixture(tc, setup, teardown);
         tcase_add_test(tc, a_killed_worker_is_replaced_and_goes_on);
         tcase_add_loop_test(tc, a_worker_that_begins_anew_is_refused, 0, 4);
-        tcase_add_loop_test(tc, positions_that_cannot_be_are_refused, 0, 8);
+        tcase_add_loop_test(tc, positions_that_cannot_be_are_refused, 0, 7);
+        tcase_add_loop_test(tc, as_many_positions_as_ring_threads_are_told, 0, 3);
+        tcase_add_test(tc, a_time_since_boot_that_cannot_be_is_refused);
         tcase_add_test(tc, a_moved_drive_is_followed);
         tcase_add_test(tc, the_wrong_drive_is_refused_at_once);
         tcase_add_test(tc, an_absent_drive_is_looked_for_during_a_minute);

@@ -37,6 +37,7 @@ static PhasePlan phase_plan(RwMode rw, uint64_t region_bytes, uint64_t bs, uint3
                 .block_bytes = { bs, bs, bs },
                 .iodepth = depth,
                 .numjobs = 1,
+                .workers = 1,
                 .region_bytes = region_bytes,
                 .n_blocks = { region_bytes / bs, region_bytes / bs, region_bytes / bs },
                 .limit_bytes = limit_bytes,
@@ -48,14 +49,14 @@ static PhasePlan phase_plan(RwMode rw, uint64_t region_bytes, uint64_t bs, uint3
 static Engine *engine;
 static Counters counters, later;
 
-static void start_engine(const Plan *plan, int fd, RingKind kind, uint64_t first_index) {
+static void start_engine(const Plan *plan, int fd, RingKind kind, uint64_t first_write) {
         _cleanup_error_ Error error = ERROR_INIT;
         int r = engine_new(&engine, &(EngineConfig){
                 .plan = plan,
                 .fd = fd,
                 .ring_kind = kind,
                 .run_tag = RUN_TAG,
-                .first_index = first_index,
+                .first_write = first_write,
         }, &error);
 
         ck_assert_msg(r == 0, "%s", error_message(&error));
@@ -135,7 +136,7 @@ START_TEST(a_number_of_ios_ends_the_phase) {
         PhasePlan phase = phase_plan(RW_RANDWRITE, BLOCKS * 4096, 4096, 7, UINT64_MAX);
         Plan plan = { .n_phases = 1, .phases = &phase };
         _cleanup_close_ int fd = memory_file(phase.region_bytes);
-        Position at = { .next_index = 600, .low_index = 600, .issued_bytes = 600 * 4096 };
+        Positions at = { .n = 1, .of[0] = { .next_index = 600, .low_index = 600, .issued_bytes = 600 * 4096 } };
 
         phase.limit_ios = IOS;
         start_engine(&plan, fd, RING_URING, 0);
@@ -203,7 +204,7 @@ START_TEST(a_rate_begins_anew_where_a_phase_is_taken_up) {
         PhasePlan phase = phase_plan(RW_RANDWRITE, 64 * 4096, 4096, 4, 2 * IOS * 4096);
         Plan plan = { .n_phases = 1, .phases = &phase };
         _cleanup_close_ int fd = memory_file(phase.region_bytes);
-        Position at = { .next_index = IOS, .low_index = IOS, .issued_bytes = IOS * 4096 };
+        Positions at = { .n = 1, .of[0] = { .next_index = IOS, .low_index = IOS, .issued_bytes = IOS * 4096 } };
 
         phase.rate_iops[DIRECTION_WRITE] = PER_SECOND;
         start_engine(&plan, fd, RING_URING, 0);

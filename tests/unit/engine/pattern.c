@@ -364,7 +364,7 @@ static uint64_t lengths_before(const PhasePlan *p, uint64_t index) {
 
 START_TEST(after_a_clean_stop_it_goes_on_exactly_there) {
         PhasePlan p = plan(RW_RANDWRITE, GIB, 4096, 4096, 0);
-        const Position before = { 1, 5, 5, 8, 999, 2, 3, 4 };
+        const Position before = { 1, 5, 5, 8, 999, 2, 3 };
         Position position = before;
 
         pattern_take_up(&p, true, &position);

@@ -115,6 +115,7 @@ static void start(Script run, uint32_t depth, uint64_t n_ios) {
                 .block_bytes = { 4096, 4096, 4096 },
                 .iodepth = depth,
                 .numjobs = 1,
+                .workers = 1,
                 .region_bytes = GIB,
                 .n_blocks = { GIB / 4096, GIB / 4096, GIB / 4096 },
                 .limit_bytes = n_ios * 4096,
@@ -589,12 +590,12 @@ static int answer_all_but_the_first(unsigned wait_nr, uint64_t timeout_ns) {
 }
 
 static Position await_index(uint64_t index) {
-        Position position;
+        Positions positions;
 
         do
-                engine_position(engine, &position);
-        while (position.next_index < index);
-        return position;
+                engine_positions(engine, &positions);
+        while (positions.of[0].next_index < index);
+        return positions.of[0];
 }
 
 START_TEST(position_tells_what_has_completed_without_a_gap) {
@@ -607,7 +608,7 @@ START_TEST(position_tells_what_has_completed_without_a_gap) {
 
         atomic_store(&hold_first, false);
         await_idle();
-        engine_position(engine, &position);
+        position = await_index(12);
         ck_assert_uint_eq(position.low_index, 12);
         ck_assert_uint_eq(position.next_index, 12);
         ck_assert_uint_eq(position.first_index, 0);
@@ -616,9 +617,11 @@ START_TEST(position_tells_what_has_completed_without_a_gap) {
 END_TEST
 
 START_TEST(a_phase_goes_on_where_it_stood) {
-        const Position at = { .first_index = 100, .low_index = 100, .next_index = 100, .issued_bytes = 8 * 4096,
-                              .settled_from = 3, .settled_to = 9 };
-        Position position;
+        const Positions at = {
+                .n = 1,
+                .of[0] = { .first_index = 100, .low_index = 100, .next_index = 100, .issued_bytes = 8 * 4096,
+                           .settled_from = 3, .settled_to = 9 },
+        };
 
         atomic_store(&hold_first, false);
         start(answer_all_but_the_first, 4, 12);
@@ -626,7 +629,7 @@ START_TEST(a_phase_goes_on_where_it_stood) {
         ck_assert_int_eq(engine_take_up_phase(engine, 0, &at, 5 * NSEC_PER_SEC), 0);
         await_idle();
         ck_assert_uint_ge(engine_phase_running_ns(engine), 5 * NSEC_PER_SEC);
-        engine_position(engine, &position);
+        Position position = await_index(0);
         ck_assert_uint_eq(position.first_index, 100);
         ck_assert_uint_eq(position.next_index, 104); /* four were left */
         ck_assert_uint_eq(position.next_write, 16);  /* numbered over all phases */
@@ -638,7 +641,7 @@ END_TEST
 
 /* As after a power cut: it had run for longer than the machine is up now. */
 START_TEST(a_phase_goes_on_after_a_start_of_the_machine) {
-        const Position at = {};
+        const Positions at = { .n = 1 };
 
         start(answer_all_but_the_first, 4, 12);
         await_idle();

@@ -26,7 +26,8 @@ static void fill_sample(void) {
                 .oldest_ns = 123456789,
                 .cpu_percent = 12.5,
                 .temperature_c = -3.25,
-                .position = { 1, 2, 3, 4, 5, 6, 7, UINT64_MAX },
+                .boot_ns = UINT64_MAX - 1,
+                .positions = { .n = 2, .of = { { 1, 2, 3, 4, 5, 6, UINT64_MAX }, { 11, 12, 13, 14, 15, 16, 17 } } },
         };
         for (unsigned d = 0; d < N_DIRECTIONS; d++) {
                 sample.ios[d] = 100 + d;
@@ -43,7 +44,8 @@ static void assert_round_trip(void) {
         ck_assert_int_eq(sample_decode(&decoded, buf, n), 0);
 
         ck_assert(decoded.seq == sample.seq);
-        ck_assert_int_eq(memcmp(&decoded.position, &sample.position, sizeof sample.position), 0);
+        ck_assert(decoded.boot_ns == sample.boot_ns);
+        ck_assert_int_eq(memcmp(&decoded.positions, &sample.positions, sizeof sample.positions), 0);
         ck_assert(decoded.phase == sample.phase);
         ck_assert(decoded.at_ns == sample.at_ns);
         ck_assert(decoded.elapsed_ns == sample.elapsed_ns);
@@ -78,6 +80,9 @@ START_TEST(the_largest_fits) {
         for (unsigned d = 0; d < N_DIRECTIONS; d++)
                 for (unsigned i = 0; i < HISTOGRAM_N_BUCKETS; i++)
                         sample.latency[d].buckets[i] = UINT64_MAX / HISTOGRAM_N_BUCKETS;
+        sample.positions.n = JOB_WORKERS_MAX;
+        for (unsigned i = 0; i < JOB_WORKERS_MAX; i++)
+                sample.positions.of[i].next_write = i;
         assert_round_trip();
 }
 END_TEST
@@ -121,6 +126,21 @@ START_TEST(impossible_values_are_refused) {
                 fill_sample();
                 sample.temperature_c = bad_temperature[i];
                 ck_assert_int_eq(sample_decode(&decoded, buf, sample_encode(&sample, buf, sizeof buf)), -EBADMSG);
+        }
+}
+END_TEST
+
+START_TEST(more_positions_than_there_may_be_are_refused) {
+        static const uint32_t n_bad[] = { JOB_WORKERS_MAX + 1, UINT32_MAX };
+
+        for (size_t i = 0; i < ELEMENTSOF(n_bad); i++) {
+                fill_sample();
+                size_t n = sample_encode(&sample, buf, sizeof buf);
+                uint8_t *at = memmem(buf, n, &sample.boot_ns, sizeof sample.boot_ns);
+
+                ck_assert_ptr_nonnull(at);
+                memcpy(at + sizeof sample.boot_ns, &n_bad[i], sizeof n_bad[i]);
+                ck_assert_int_eq(sample_decode(&decoded, buf, sizeof buf), -EBADMSG);
         }
 }
 END_TEST
@@ -181,6 +201,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, no_room_gives_zero_and_stays_inside);
         tcase_add_test(c, cut_short_or_too_long_is_refused);
         tcase_add_test(c, impossible_values_are_refused);
+        tcase_add_test(c, more_positions_than_there_may_be_are_refused);
         tcase_add_test(c, damaged_is_refused_or_encodes_to_itself);
         tcase_add_test(c, difference_of_counters);
         suite_add_tcase(s, c);

@@ -112,6 +112,7 @@ StoreNewRun new_run(void) {
                         .block_bytes = { 4096, 8192, 512 },
                         .iodepth = 32,
                         .numjobs = 2,
+                        .workers = 2,
                         .region_offset = 4096,
                         .region_bytes = UINT64_C(1) << 40,
                         .has_planned_time = true,
@@ -124,6 +125,7 @@ StoreNewRun new_run(void) {
                   .read_percent = 100,
                   .iodepth = 1,
                   .numjobs = 1,
+                  .workers = 1,
                   .has_planned_bytes = true },
         };
         static Plan plan = { .n_phases = 2, .phases = phases };

@@ -37,7 +37,11 @@ static void add_at(Store *store, uint32_t run, uint64_t seq, uint32_t phase, uin
 
         sample->phase = phase;
         sample->errors = 1;
-        sample->position = (Position){ base, base + 1, base + 2, base + 3, base + 4, base + 5, base + 6, base + 7 };
+        sample->boot_ns = base + 7;
+        sample->positions.n = 2;
+        for (uint32_t i = 0; i < sample->positions.n; i++, base += 10)
+                sample->positions.of[i] =
+                        (Position){ base, base + 1, base + 2, base + 3, base + 4, base + 5, base + 6 };
         add_sample(store, run, sample);
 }
 
@@ -49,13 +53,17 @@ static StoreResume *get_resume(Store *store, uint32_t run) {
         return resume;
 }
 
-static void expect_position(const Position *p, uint64_t base) {
-        const Position expected = { base, base + 1, base + 2, base + 3, base + 4, base + 5, base + 6, base + 7 };
+static void expect_positions(const PhaseStanding *phase, uint64_t base) {
+        ck_assert_uint_eq(phase->boot_ns, base + 7);
+        ck_assert_uint_eq(phase->positions.n, 2);
+        for (uint32_t i = 0; i < 2; i++, base += 10) {
+                const Position expected = { base, base + 1, base + 2, base + 3, base + 4, base + 5, base + 6 };
 
-        ck_assert_int_eq(memcmp(p, &expected, sizeof(expected)), 0);
+                ck_assert_int_eq(memcmp(&phase->positions.of[i], &expected, sizeof(expected)), 0);
+        }
 }
 
-START_TEST(position_is_that_of_the_newest_sample_of_each_phase) {
+START_TEST(positions_are_those_of_the_newest_sample_of_each_phase) {
         _cleanup_store_ Store *store = open_writer();
         uint32_t run = add_run(store);
 
@@ -68,15 +76,15 @@ START_TEST(position_is_that_of_the_newest_sample_of_each_phase) {
 
         ck_assert_uint_eq(standing->n_phases, 2);
         ck_assert_uint_eq(standing->phase, 1);
-        expect_position(&standing->phases[0].position, 200);
-        expect_position(&standing->phases[1].position, 300);
+        expect_positions(&standing->phases[0], 200);
+        expect_positions(&standing->phases[1], 300);
         ck_assert_uint_eq(standing->phases[0].elapsed_ns, 2 * NSEC_PER_SEC);
         ck_assert_uint_eq(standing->phases[1].elapsed_ns, NSEC_PER_SEC);
         ck_assert_uint_eq(standing->elapsed_ns, 3 * NSEC_PER_SEC);
         ck_assert_uint_eq(standing->next_seq, 3);
         ck_assert_uint_eq(standing->n_errors, 3);
         ck_assert_int_eq(resume->since_ns, 5002);
-        ck_assert_uint_eq(standing_next_write(standing), 303);
+        ck_assert_uint_eq(standing_next_write(standing), 313);
 }
 END_TEST
 
@@ -264,7 +272,7 @@ static Suite *resume_suite(void) {
         Suite *suite = suite_create("resume");
         TCase *tcase = store_case("resume");
 
-        tcase_add_test(tcase, position_is_that_of_the_newest_sample_of_each_phase);
+        tcase_add_test(tcase, positions_are_those_of_the_newest_sample_of_each_phase);
         tcase_add_test(tcase, identity_is_that_of_the_device);
         tcase_add_test(tcase, phases_are_known_as_they_were_planned);
         tcase_add_test(tcase, all_that_are_done_are_behind_it);

@@ -36,8 +36,9 @@ static Sample sample = {
 };
 
 static PhaseStanding phase_standings[] = {
-        { 5, { 1, 2, 3, 4, 5, 6, 7, UINT64_MAX }, { { 20, 21, 22 }, 23, 24, 25, 26 } },
-        { 6, { 9, 10, 11, 12, 13, 14, 15, 16 }, { { 27, 28, 29 }, 30, UINT64_MAX, 31, UINT32_MAX } },
+        { 5, UINT64_MAX, { 1, { { 1, 2, 3, 4, 5, 6, 7 } } }, { { 20, 21, 22 }, 23, 24, 25, 26, 1 } },
+        { 6, 8, { 2, { { 9, 10, 11, 12, 13, 14, 15 }, { 16, 17, 18, 19, 20, 21, UINT64_MAX } } },
+          { { 27, 28, 29 }, 30, UINT64_MAX, 31, UINT32_MAX, 2 } },
 };
 
 static Standing standing = {

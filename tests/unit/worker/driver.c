@@ -27,7 +27,7 @@ struct Engine {
         uint32_t in_flight;
         uint64_t oldest_ns;
         EngineFailure failure;
-        Position position;
+        Positions positions;
         uint64_t taken_up_ns; /* running time that the phase had when it was taken up */
         EngineErrno errnos[2];
         unsigned n_errnos;
@@ -63,14 +63,14 @@ int engine_start_phase(Engine *e, unsigned index) {
         return 0;
 }
 
-int engine_take_up_phase(Engine *e, unsigned index, const Position *at, uint64_t running_ns) {
-        e->position = *at;
+int engine_take_up_phase(Engine *e, unsigned index, const Positions *at, uint64_t running_ns) {
+        e->positions = *at;
         e->taken_up_ns = running_ns;
         return engine_start_phase(e, index);
 }
 
-void engine_position(Engine *e, Position *ret) {
-        *ret = e->position;
+void engine_positions(Engine *e, Positions *ret) {
+        *ret = e->positions;
 }
 
 void engine_pause(Engine *e) {
@@ -122,7 +122,7 @@ void engine_beat(Engine *e, uint64_t awake_ns) {
         beaten_ns = awake_ns;
 }
 
-uint64_t engine_awake_ns(const Engine *e) {
+uint64_t engine_awake_ns(Engine *e) {
         return 0; /* the worst: so only its own thread tells the driver that it ran */
 }
 
@@ -257,21 +257,30 @@ START_TEST(test_done) {
 }
 END_TEST
 
-/* In the second of three phases, where the order stood at 50 with all below 40 completed. */
-static PhaseStanding phase_standings[3] = { [1] = { 9 * NSEC_PER_SEC, { 0, 40, 50, 60, 70, 0, 0, 0 } } };
+/* In the second of three phases, where the order of one ring thread stood at 50 and that of the other at 55. */
+static PhaseStanding phase_standings[3] = {
+        [1] = {
+                .elapsed_ns = 9 * NSEC_PER_SEC,
+                .positions = { .n = 2, .of = { { 0, 40, 50, 60, 70 }, { 0, 45, 55, 61, 70 } } },
+        },
+};
 static Standing in_second = { .next_seq = 7, .elapsed_ns = 11 * NSEC_PER_SEC, .phase = 1, .n_phases = 3,
                               .phases = phase_standings };
 
 static void third_begins_anew(unsigned index) {
         ck_assert_uint_eq(engine.taken_up_ns, index == 1 ? 9 * NSEC_PER_SEC : 0);
-        ck_assert_uint_eq(engine.position.next_index, index == 1 ? 50 + PATTERN_JUMP : 0);
+        ck_assert_uint_eq(engine.positions.of[0].next_index, index == 1 ? 50 + PATTERN_JUMP : 0);
+        ck_assert_uint_eq(engine.positions.of[1].next_index, index == 1 ? 55 + PATTERN_JUMP : 0);
         engine.taken_up_ns = 0;
-        engine.position = (Position){};
+        engine.positions = (Positions){};
         end_at_once(index);
 }
 
 START_TEST(test_taken_up_in_its_phase) {
-        phases[1] = phases[2] = (PhasePlan){ .rw = RW_RANDWRITE, .iodepth = 1, .numjobs = 1 };
+        phases[1] = phases[2] = (PhasePlan){
+                .rw = RW_RANDWRITE, .block_bytes = { 4096, 4096, 4096 }, .iodepth = 2, .numjobs = 1, .workers = 2,
+                .region_bytes = 8192, .limit_bytes = UINT64_MAX,
+        };
         engine.on_start = third_begins_anew;
         standing = &in_second;
         ck_assert_int_eq(run(3), OUTCOME_DONE);

@@ -34,6 +34,7 @@ static PhasePlan random_phase(RwMode rw, uint32_t read_percent) {
                 .block_bytes = { BLOCK, BLOCK, BLOCK },
                 .iodepth = 1,
                 .numjobs = 1,
+                .workers = 1,
                 .region_bytes = SIZE,
                 .n_blocks = { SIZE / BLOCK, SIZE / BLOCK, SIZE / BLOCK },
                 .seed = 5,
@@ -87,9 +88,10 @@ static void overwrite(uint64_t offset, size_t n_bytes) {
 }
 
 static void stood_at(uint64_t first, uint64_t low, uint64_t settled_from, uint64_t settled_to) {
-        standings[0].position = (Position){
-                .first_index = first, .low_index = low, .next_index = low, .settled_from = settled_from,
-                .settled_to = settled_to,
+        standings[0].positions = (Positions){
+                .n = 1,
+                .of[0] = { .first_index = first, .low_index = low, .next_index = low, .settled_from = settled_from,
+                           .settled_to = settled_to },
         };
 }
 
@@ -397,7 +399,7 @@ static void setup_zeros(void) {
 START_TEST(zeros_prove_nothing_where_the_run_has_written_some) {
         setup_zeros();
         standing.phase = 1;
-        standings[1].position.next_index = 1;
+        standings[1].positions = (Positions){ .n = 1, .of[0].next_index = 1 };
         standing.drained = true;
         blank_from(SIZE / 2);
         ck_assert_int_eq(try(LIKENESS_STRONG), 0);
@@ -443,7 +445,7 @@ START_TEST(zeros_from_before_excuse_no_later_phase) {
         phases[0].content.is_zero = true;
         phases[1].content.is_zero = false;
         standing.phase = 1;
-        standings[1].position = standings[0].position;
+        standings[1].positions = standings[0].positions;
         blank_from(0);
         expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
 }

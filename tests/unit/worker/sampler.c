@@ -17,11 +17,11 @@ static uint64_t oldest_ns;
 
 /* And does so many writes between any two looks at it. */
 static uint64_t n_between_looks;
-static Position position;
+static Positions positions;
 
 static void go_on(void) {
         counters.ios[DIRECTION_WRITE] += n_between_looks;
-        position.low_index += n_between_looks;
+        positions.of[0].low_index += n_between_looks;
 }
 
 void engine_counters(Engine *engine, Counters *ret) {
@@ -36,12 +36,12 @@ void engine_in_flight(const Engine *engine, uint32_t *ret_n, uint64_t *ret_oldes
 
 static uint64_t awake_ns;
 
-uint64_t engine_awake_ns(const Engine *engine) {
+uint64_t engine_awake_ns(Engine *engine) {
         return awake_ns;
 }
 
-void engine_position(Engine *engine, Position *ret) {
-        *ret = position;
+void engine_positions(Engine *engine, Positions *ret) {
+        *ret = positions;
         go_on();
 }
 
@@ -49,7 +49,7 @@ static Sampler *sampler;
 
 static void setup(void) {
         memset(&counters, 0, sizeof(counters));
-        position = (Position){};
+        positions = (Positions){ .n = 1 };
         n_between_looks = 0;
         in_flight = 0;
         oldest_ns = 0;
@@ -89,16 +89,16 @@ START_TEST(test_running_time_goes_on_within_a_sample) {
 END_TEST
 
 START_TEST(test_numbers_and_times_go_on) {
-        position = (Position){ .low_index = 5, .next_index = 7 };
+        positions.of[0] = (Position){ .low_index = 5, .next_index = 7 };
         sampler_take_up(sampler, 41, 930 * MS, 430 * MS);
         sampler_begin_phase(sampler, 1, 0, START);
         ck_assert_uint_eq(sampler_deadline_ns(sampler), START + 70 * MS); /* on the phase's own grid */
         const Sample *sample = sampler_take(sampler, START + 70 * MS);
         assert_sample(sample, 41, 70, 0);
         ck_assert_uint_eq(sample->elapsed_ns, 1000 * MS);
-        ck_assert_uint_eq(sample->position.low_index, 5);
-        ck_assert_uint_eq(sample->position.next_index, 7);
-        ck_assert_uint_gt(sample->position.boot_ns, 0);
+        ck_assert_uint_eq(sample->positions.of[0].low_index, 5);
+        ck_assert_uint_eq(sample->positions.of[0].next_index, 7);
+        ck_assert_uint_gt(sample->boot_ns, 0);
 
         /* The next phase has not been interrupted. */
         sampler_begin_phase(sampler, 2, 0, START + 70 * MS);
@@ -272,7 +272,7 @@ START_TEST(test_the_position_is_never_ahead_of_the_counts) {
 
                 ck_assert_ptr_nonnull(sample);
                 n_counted += sample->ios[DIRECTION_WRITE];
-                ck_assert_uint_le(sample->position.low_index, n_counted);
+                ck_assert_uint_le(sample->positions.of[0].low_index, n_counted);
         }
 }
 END_TEST

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Each amount is cut at the same places, and a share is what lies between two of them: nothing is lost by rounding. */
+
+#include "spec/share.h"
+
+#include "util/macro.h"
+
+static uint64_t part_of(uint64_t amount, uint64_t part, uint64_t whole) {
+        return (uint64_t) ((unsigned __int128) amount * part / whole);
+}
+
+static uint64_t part_between(uint64_t amount, uint64_t from, uint64_t to, uint64_t whole) {
+        return part_of(amount, to, whole) - part_of(amount, from, whole);
+}
+
+/* Whole streams; of fewer streams than ring threads none is whole. */
+static uint32_t streams_before(const PhasePlan *phase, uint32_t number) {
+        return (uint32_t) part_of(phase->numjobs, number, phase->workers);
+}
+
+uint32_t phase_plan_slots_before(const PhasePlan *phase, uint32_t number) {
+        if (phase->numjobs >= phase->workers)
+                return streams_before(phase, number) * phase->iodepth;
+        return (uint32_t) part_of((uint64_t) phase->numjobs * phase->iodepth, number, phase->workers);
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b) {
+        while (b > 0) {
+                uint64_t rest = a % b;
+                a = b;
+                b = rest;
+        }
+        return a;
+}
+
+/* A multiple of the smallest blocks of all directions used. They are far too small for it to overflow. */
+static uint64_t granule_of(const PhasePlan *phase) {
+        uint64_t granule = 1;
+
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                if (rw_mode_uses(phase->rw, d))
+                        granule *= phase->block_bytes[d] / gcd(granule, phase->block_bytes[d]);
+        return granule;
+}
+
+/* How much of the region lies before this share; with a region for each stream, of all of them. */
+static uint64_t region_before(const PhasePlan *phase, uint32_t number) {
+        if (phase->stream_step_bytes > 0)
+                return streams_before(phase, number) * phase->region_bytes;
+        if (number == phase->workers)
+                return phase->region_bytes;
+
+        uint64_t granule = granule_of(phase);
+        return granule * part_of(phase->region_bytes / granule, phase_plan_slots_before(phase, number),
+                                 phase_plan_slots_before(phase, phase->workers));
+}
+
+/* At whole blocks: an order that writes each block once needs just those of its region. */
+static uint64_t limit_before(const PhasePlan *phase, uint64_t part, uint64_t whole) {
+        uint64_t bytes = part_of(phase->limit_bytes, part, whole);
+
+        return part == whole ? bytes : bytes - bytes % granule_of(phase);
+}
+
+static void share_limits(PhasePlan *ret, const PhasePlan *phase, uint64_t from, uint64_t to, uint64_t whole) {
+        if (phase->limit_bytes != UINT64_MAX)
+                ret->limit_bytes = limit_before(phase, to, whole) - limit_before(phase, from, whole);
+        for (Direction d = 0; d < N_DIRECTIONS; d++) {
+                ret->rate_bytes[d] = part_between(phase->rate_bytes[d], from, to, whole);
+                ret->rate_iops[d] = part_between(phase->rate_iops[d], from, to, whole);
+        }
+
+        ret->limit_ios = part_between(phase->limit_ios, from, to, whole);
+        if (phase->limit_ios > 0 && ret->limit_ios == 0)
+                ret->limit_bytes = 0; /* nothing at all, where no limit of I/Os would mean any number */
+}
+
+void phase_plan_share(PhasePlan *ret, const PhasePlan *phase, uint32_t number) {
+        *ret = *phase;
+        if (phase->workers == 1)
+                return;
+
+        uint64_t from = region_before(phase, number), to = region_before(phase, number + 1);
+        uint32_t n_slots = phase_plan_slots_before(phase, number + 1) - phase_plan_slots_before(phase, number);
+
+        ret->workers = 1;
+        ret->numjobs = MAX(streams_before(phase, number + 1) - streams_before(phase, number), 1U);
+        ret->iodepth = phase->numjobs >= phase->workers ? phase->iodepth : n_slots;
+        if (phase->stream_step_bytes > 0)
+                ret->region_offset += streams_before(phase, number) * phase->stream_step_bytes;
+        else {
+                ret->region_offset += from;
+                ret->region_bytes = to - from;
+                for (Direction d = 0; d < N_DIRECTIONS; d++)
+                        ret->n_blocks[d] = ret->region_bytes / ret->block_bytes[d];
+        }
+        share_limits(ret, phase, from, to, region_before(phase, phase->workers));
+}
+
+uint32_t plan_workers_max(const Plan *plan) {
+        uint32_t workers = 1;
+
+        for (size_t i = 0; i < plan->n_phases; i++)
+                workers = MAX(workers, plan->phases[i].workers);
+        return workers;
+}

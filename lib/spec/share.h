@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/*
+ * What each of a phase's ring threads does: a phase of its own, on a part of the region that no other one has. All
+ * shares together are the phase: they cover its region, and their streams, limits and rates add up to its own.
+ *
+ * Streams stay whole where there are enough of them, else what is outstanding is divided. A region is divided
+ * in proportion to that, at whole blocks of all directions, so that a device that serves all alike is written evenly;
+ * limits and rates are divided as the region is. Streams that have regions of their own take these along.
+ */
+
+#include "spec/plan.h"
+
+/* The share of ring thread `number`, below phase->workers. Pure; allocates nothing. */
+void phase_plan_share(PhasePlan *ret, const PhasePlan *phase, uint32_t number);
+
+/* I/Os outstanding in the shares before this one; in all of them for number = phase->workers. */
+uint32_t phase_plan_slots_before(const PhasePlan *phase, uint32_t number);
+
+/* Ring threads that the phase with the most of them has. */
+uint32_t plan_workers_max(const Plan *plan);
