@@ -47,6 +47,7 @@ static int add_regimes_json(json_object *document, const Analysis *a) {
                 json_add_double(o, "iops_p95", regime->iops_p95);
                 json_add_double(o, "slope_percent_per_hour", regime->slope_percent_per_hour);
                 json_add_bool(o, "transient", regime->transient);
+                json_add_bool(o, "cycles", regime->cycles);
                 json_object_array_add(regimes, o);
         }
         return 0;
@@ -107,6 +108,7 @@ static int add_cycle_json(json_object *document, const Analysis *a) {
         json_add_double(cycle, "depth", a->cycle_depth);
         json_add_double(cycle, "low_iops", a->cycle_low_iops);
         json_add_double(cycle, "high_iops", a->cycle_high_iops);
+        json_add_double(cycle, "until_s", a->cycle_until_s);
         json_add(document, "cycle", cycle);
         return 0;
 }
@@ -213,7 +215,8 @@ static int add_regime(Table *table, const Regime *regime, double bytes_per_io) {
         char slope[32], bandwidth[32];
         bool has_slope = !isnan(regime->slope_percent_per_hour), has_size = !isnan(bytes_per_io);
         const char *cells[] = { from.text, to.text, mean.text, has_size ? bandwidth : NULL, p05.text, p95.text,
-                                has_slope ? slope : NULL, regime->transient ? "transient" : "" };
+                                has_slope ? slope : NULL,
+                                regime->cycles ? "cycles" : regime->transient ? "transient" : "" };
 
         snprintf(slope, sizeof(slope), "%+.1f", regime->slope_percent_per_hour);
         double mb_per_s = regime->iops_mean * bytes_per_io / 1e6;
@@ -237,7 +240,7 @@ static int print_regimes(const Judgement *j) {
         putchar('\n');
         int r = table_new(&table, columns, ELEMENTSOF(columns));
         for (size_t i = 0; r >= 0 && i < a->n_regimes; i++) {
-                if (a->has_cycle && a->regimes[i].transient)
+                if (a->steady == STEADY_CYCLING && a->regimes[i].transient)
                         n_left_out++;
                 else
                         r = add_regime(table, &a->regimes[i], judgement_bytes_per_io(j));

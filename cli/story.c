@@ -40,8 +40,8 @@ static void print_bandwidth(const Judgement *j, double iops) {
 
 /* Something followed the state that is judged, and was too short to be one. */
 static bool has_tail(const Analysis *a) {
-        if (a->has_cycle)
-                return a->cycle_is_over;
+        if (a->steady == STEADY_CYCLING)
+                return false;
         return a->end_from_s > a->steady_since_s;
 }
 
@@ -60,9 +60,9 @@ static void print_burst(const Judgement *j) {
         print_bandwidth(j, a->burst_iops);
         printf(" in its burst (from %s to %s), and %s %s: %.3g %% of that (%s).\n", span(a->burst_from_s).text,
                span(a->burst_to_s).text, count(a->steady_iops).text,
-               a->has_cycle  ? "as the mean over its cycles"
-               : has_tail(a) ? "in the last state that held"
-                             : "at the end",
+               a->steady == STEADY_CYCLING ? "as the mean over its cycles"
+               : has_tail(a)               ? "in the last state that held"
+                                           : "at the end",
                100 * a->collapse_ratio, collapse_verdict_name(a->collapse));
 }
 
@@ -105,12 +105,12 @@ static void print_dips(const Analysis *a) {
 static void print_levels(const Judgement *j) {
         const Analysis *a = j->analysis;
 
-        if (a->n_regimes == 1 && !a->has_cycle) {
+        if (a->n_regimes == 1 && a->steady != STEADY_CYCLING) {
                 print_flat(j);
                 return;
         }
         print_burst(j);
-        if (a->has_cycle)
+        if (a->steady == STEADY_CYCLING)
                 return;
         if (a->n_regimes > 2 && a->n_regimes <= N_STEPS_MAX)
                 print_steps(a);
@@ -140,6 +140,12 @@ static void print_held(const Judgement *j) {
         else
                 puts("not long enough to call that steady: as the capacity is unknown, it takes half of the run and 30 "
                      "minutes (--capacity at the import would tell).");
+}
+
+static void print_past_cycle(const Analysis *a) {
+        if (a->has_cycle && a->steady != STEADY_CYCLING)
+                printf("Until %s it went up and down between %s and %s IOPS every %s.\n", span(a->cycle_until_s).text,
+                       count(a->cycle_low_iops).text, count(a->cycle_high_iops).text, span(a->cycle_period_s).text);
 }
 
 static void print_cycle(const Analysis *a) {
@@ -178,9 +184,8 @@ static void print_steady(const Judgement *j) {
 
 static void print_tail(const Analysis *a) {
         if (has_tail(a))
-                printf("In its last %s it did %s IOPS (%.2g %% of the burst): %s.\n",
-                       span(a->end_to_s - a->end_from_s).text, count(a->end_iops).text, 100 * a->end_ratio,
-                       a->cycle_is_over ? "its cycles have ended" : "too short to call that its state");
+                printf("In its last %s it did %s IOPS (%.2g %% of the burst): too short to call that its state.\n",
+                       span(a->end_to_s - a->end_from_s).text, count(a->end_iops).text, 100 * a->end_ratio);
         if (a->end_silent_s > 0)
                 printf("It did nothing at all in its last %s.\n", span(a->end_silent_s).text);
 }
@@ -207,6 +212,7 @@ void story_print(const Judgement *j) {
                 return;
         }
         print_levels(j);
+        print_past_cycle(a);
         print_steady(j);
         print_tail(a);
         print_stalls(a);

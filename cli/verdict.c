@@ -75,6 +75,7 @@ static int judge(void *item, Store *store, const Arguments *arguments, const cha
                 .expectations = &expectations,
                 .analysis = j->analysis,
                 .state = j->run.state,
+                .asked_for_none = j->phase->action == PHASE_ACTION_IDLE || !rw_mode_uses(j->phase->rw, j->direction),
                 .read_only = j->read_only,
                 .bytes_per_io = judgement_bytes_per_io(j),
                 .limit_iops = limit_iops(j, job),

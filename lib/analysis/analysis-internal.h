@@ -7,7 +7,7 @@
 #include "analysis/cycle.h"
 #include "analysis/noise.h"
 
-#define MIN_BLOCKS 10 /* fewer tell nothing, neither of a phase nor of a line through them */
+#define ANALYSIS_MIN_BLOCKS 10 /* fewer tell nothing, neither of a phase nor of a line through them */
 
 /* A minute holds half a dozen blocks; of a step half as long nobody can say whether it is one or an outlier. */
 #define REGIME_MIN_S 30.0
@@ -22,6 +22,13 @@
 
 #define RATIO_NONE 0.8 /* of the burst: what is above is no fall */
 
+/* Blocks [from, to) in which the drive cycled, until that was over. */
+typedef struct PastCycle {
+        size_t from, to;
+        double period_s;
+        double high_iops; /* of its peaks */
+} PastCycle;
+
 typedef struct Work {
         const Series *series;
         size_t n;           /* blocks */
@@ -29,24 +36,34 @@ typedef struct Work {
         double *center;     /* running median of the blocks' y */
         double clip_limit;  /* how far an ordinary block may be from it */
         double *y;          /* clipped to that */
-        double lrv;
-        double penalty;     /* what one more regime costs, in squares of y */
+        double penalty;     /* what one more regime costs since the last cycle, in squares of y */
         size_t end_block;   /* what it did last begins here */
-        Cycle cycle;        /* empty if there is none */
+        Cycle cycle;        /* the one that goes on; empty if there is none */
+        PastCycle *past;    /* those before, in order */
+        size_t n_past;
         Analysis *a;
 } Work;
 
-/* All fill their part of w->a, which has at least MIN_BLOCKS blocks to tell of. 0 or -ENOMEM. */
+/* All fill their part of w->a, which has at least ANALYSIS_MIN_BLOCKS blocks to tell of. 0 or -ENOMEM. */
 int regimes_find(Work *w);
 
 /* Which regime is the end state, and whether it lasts. ret_l: its index. */
 int end_state_find(Work *w, size_t *ret_l);
 
+/* The ratio of steady to burst, and the word for it. */
+void collapse_set_ratio(Analysis *a);
+
 /* From the burst to the end state, regime l. */
 int collapse_find(Work *w, size_t l);
 
+/* Looks for cycles, those that are over and the one that goes on. 1 if one does, else 0; or -ENOMEM. */
+int cycles_find(Work *w);
+
+/* What stands so far above the peaks of a cycle is no part of it. */
+#define CYCLE_ABOVE 1.1
+
 /* Of a phase that cycles, in place of the two before: it has no end state, and its falls are none. */
-int cycle_judge(Work *w);
+void cycle_judge(Work *w);
 
 /* Stalls, and with them the floor. */
 void stalls_find(Work *w);

@@ -16,18 +16,10 @@
 static void work_done(Work *w) {
         free(w->y);
         free(w->center);
+        free(w->past);
         cycle_done(&w->cycle);
         if (w->a)
                 analysis_free(w->a);
-}
-
-static int work_find_cycle(Work *w) {
-        _cleanup_free_ double *levels = calloc(w->n, sizeof(double));
-        if (!levels)
-                return -ENOMEM;
-        for (size_t i = 0; i < w->n; i++)
-                levels[i] = w->series->blocks[i].level;
-        return cycle_find(levels, w->n, w->series->block_s, &w->cycle);
 }
 
 int analysis_new(Analysis **ret, const Series *series, uint64_t capacity_bytes) {
@@ -45,14 +37,16 @@ int analysis_new(Analysis **ret, const Series *series, uint64_t capacity_bytes) 
                 .collapse_from_s = NAN, .collapse_from_iops = NAN,
                 .end_from_s = NAN, .end_to_s = NAN, .end_iops = NAN, .end_ratio = NAN,
                 .floor_iops = NAN, .floor_ratio = NAN,
-                .cycle_period_s = NAN, .cycle_depth = NAN, .cycle_low_iops = NAN, .cycle_high_iops = NAN,
+                .cycle_until_s = NAN, .cycle_period_s = NAN, .cycle_depth = NAN, .cycle_low_iops = NAN, .cycle_high_iops = NAN,
         };
 
-        if (w.n >= MIN_BLOCKS) {
-                int cycles = work_find_cycle(&w);
+        if (w.n >= ANALYSIS_MIN_BLOCKS) {
+                int cycles = cycles_find(&w);
                 int r = cycles < 0 ? cycles : regimes_find(&w);
-                if (r >= 0)
-                        r = cycles ? cycle_judge(&w) : end_state_find(&w, &l);
+                if (r >= 0 && cycles)
+                        cycle_judge(&w);
+                else if (r >= 0)
+                        r = end_state_find(&w, &l);
                 if (r >= 0 && !cycles)
                         r = collapse_find(&w, l);
                 if (r < 0)

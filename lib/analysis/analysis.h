@@ -24,6 +24,7 @@ typedef struct Regime {
         double iops_p05, iops_p95;   /* of its samples */
         double slope_percent_per_hour; /* NaN for a transient, under SLOPE_MIN_S, or if noise explains it */
         bool transient;              /* too short to be a state of the drive */
+        bool cycles;                 /* ups and downs that came to an end, all of them together; never transient */
 } Regime;
 
 /* A floor is what holds for 95 % of the time. */
@@ -68,7 +69,6 @@ typedef struct Analysis {
         double end_from_s, end_to_s;
         double end_iops;
         double end_ratio;    /* to the burst */
-        bool cycle_is_over;  /* it did less than the troughs of its cycle for longer than a period */
         double end_silent_s; /* since its last I/O, if the drive should have done some by now; else 0 */
 
         /*
@@ -89,7 +89,8 @@ typedef struct Analysis {
         double collapse_trough_iops;
         double collapse_recovered_ratio; /* 0..1 of the way from trough back to burst */
 
-        bool has_cycle;
+        bool has_cycle; /* the state, if it is cycling; else the last cycle, which came to an end */
+        double cycle_until_s; /* NaN if it has not */
         double cycle_period_s;
         double cycle_depth; /* 0..1 */
         double cycle_low_iops, cycle_high_iops; /* median over the cycles of the lowest and highest block of each */

@@ -12,8 +12,6 @@
 #define RATIO_CLIFF 0.2 /* what garbage collection at usual over-provisioning explains: a write amplification of 5 */
 #define RATIO_COLLAPSE 0.05
 
-#define CYCLE_ABOVE 1.1 /* the heights of a cycle: what counts as a burst before it */
-
 /* Of the way, in the logarithm: what noise does at either end of a fall is not part of it. */
 #define FALL_LEAVES 0.9
 #define FALL_ARRIVES 0.1
@@ -28,7 +26,7 @@ static CollapseVerdict verdict_of(double ratio) {
         return ratio >= RATIO_COLLAPSE ? COLLAPSE_COLLAPSE : COLLAPSE_SEVERE;
 }
 
-static void collapse_set_ratio(Analysis *a) {
+void collapse_set_ratio(Analysis *a) {
         a->collapse_ratio = a->burst_iops > 0 ? a->steady_iops / a->burst_iops : NAN;
         a->collapse = verdict_of(a->collapse_ratio);
 }
@@ -72,7 +70,7 @@ static double collapse_height(const Work *w, size_t b, size_t at) {
                 double change = 0, fall = r[i].mean_y - r[i + 1].mean_y;
                 if (r[i].length_s < TRANSIENT_S)
                         continue;
-                if (n >= MIN_BLOCKS)
+                if (n >= ANALYSIS_MIN_BLOCKS)
                         change = line_fit(w->y + r[i].from_block, n).slope * (double) n;
                 if (fabs(change) < fall / 2)
                         return r[i].iops_mean;
@@ -138,56 +136,4 @@ int collapse_find(Work *w, size_t l) {
         if (height > 0)
                 a->collapse_recovered_ratio = fmin(fmax((a->steady_iops - a->collapse_trough_iops) / height, 0), 1);
         return 0;
-}
-
-/* Of each cycle, from fall to fall, the lowest and highest block; of these the medians. -ENOMEM. */
-static int cycle_set_range(Work *w) {
-        const Cycle *c = &w->cycle;
-        size_t n = c->n_falls - 1;
-        _cleanup_free_ double *low = calloc(n, sizeof(double)), *high = calloc(n, sizeof(double));
-
-        if (!low || !high)
-                return -ENOMEM;
-        for (size_t k = 0; k < n; k++) {
-                low[k] = high[k] = w->series->blocks[c->falls[k]].level;
-                for (size_t i = c->falls[k] + 1; i < c->falls[k + 1]; i++) {
-                        low[k] = fmin(low[k], w->series->blocks[i].level);
-                        high[k] = fmax(high[k], w->series->blocks[i].level);
-                }
-        }
-        w->a->cycle_low_iops = median_inplace(low, n);
-        w->a->cycle_high_iops = median_inplace(high, n);
-        return 0;
-}
-
-/* A cycling phase has no end state; its level is the mean over whole periods of its second half. */
-int cycle_judge(Work *w) {
-        Analysis *a = w->a;
-        const Series *s = w->series;
-        const Cycle *c = &w->cycle;
-        size_t first = c->falls[0], middle = c->falls[c->n_falls / 2], last = c->falls[c->n_falls - 1];
-
-        a->has_cycle = true;
-        a->cycle_period_s = c->period_s;
-        a->cycle_depth = c->depth;
-        a->steady = STEADY_CYCLING;
-        a->steady_since_s = s->blocks[first].from_s;
-        a->steady_iops = series_level(s, middle, last);
-        a->burst_iops = series_level(s, first, middle);
-        a->burst_from_s = s->blocks[first].from_s;
-        a->burst_to_s = s->blocks[middle].from_s;
-
-        /* The first fall may be that of the burst: its regime need not end at the very block. */
-        for (size_t i = 0; i < a->n_regimes && a->regimes[i].from_block + a->regimes[i].to_block < 2 * first; i++) {
-                const Regime *r = &a->regimes[i];
-                if (r->iops_mean > a->burst_iops && r->iops_mean > CYCLE_ABOVE * exp(c->hi_y)) {
-                        a->burst_iops = r->iops_mean;
-                        a->burst_from_s = r->from_s;
-                        a->burst_to_s = a->collapse_at_s = r->to_s;
-                }
-        }
-        collapse_set_ratio(a);
-        if (a->collapse == COLLAPSE_NONE)
-                a->collapse_at_s = NAN;
-        return cycle_set_range(w);
 }

@@ -11,9 +11,9 @@
 typedef struct Cycle {
         double period_s; /* median distance of the falls */
         double depth;    /* 0..1: how far the low goes below the high */
-        double hi_y;     /* ln IOPS of the heights */
         size_t *falls;   /* blocks at which it falls; allocated */
         size_t n_falls;
+        size_t end;      /* the block at which it is over, a period after the last fall; n if it goes on */
 } Cycle;
 
 /*

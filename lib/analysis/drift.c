@@ -14,7 +14,7 @@
 #include "util/cleanup.h"
 #include "util/macro.h"
 
-#define MIN_BLOCKS 60   /* of fewer the correlation of the noise is not known */
+#define DRIFT_MIN_BLOCKS 60   /* of fewer the correlation of the noise is not known */
 #define SLOPE_SIGMAS 2.5
 #define CLIP_SIGMAS 3.0
 #define CLIP_MIN 0.1 /* not less, lest a step in a quiet curve be taken for an outlier */
@@ -47,7 +47,7 @@ static int line_is_bounded(const double *y, size_t n, double horizon_blocks, dou
 }
 
 int drift_is_bounded(const double *y, size_t n, size_t n_min, double block_s, size_t *ret_n) {
-        size_t shortest = MAX(n_min, (size_t) MIN_BLOCKS);
+        size_t shortest = MAX(n_min, (size_t) DRIFT_MIN_BLOCKS);
         if (n < shortest)
                 return 0;
 

@@ -53,7 +53,7 @@ static int regime_lines_trend(const Work *w, const Regime *l, int *ret) {
         int trend;
 
         *ret = 0;
-        if (half < MIN_BLOCKS)
+        if (half < ANALYSIS_MIN_BLOCKS)
                 return 0;
         int r = line_trend(w, w->y + l->to_block - half, half, &last, ret);
         if (r < 0 || *ret != 0)
@@ -67,6 +67,10 @@ static int regime_lines_trend(const Work *w, const Regime *l, int *ret) {
 /* Whether regime l itself still moves, and where to; of its two halves the last knows better. */
 static int regime_trend(const Work *w, const Regime *l, int *ret) {
         size_t n = l->to_block - l->from_block, q = MAX((size_t) 1, n / 4);
+
+        *ret = 0;
+        if (l->cycles)
+                return 0;
         double lrv = long_run_variance(w->y + l->from_block, n);
         if (lrv < 0)
                 return -ENOMEM;
@@ -89,12 +93,12 @@ static double regime_residuals(const Work *w, const Regime *r) {
         return sum;
 }
 
-/* The first regime of a staircase that leads to l in one direction, and not over a cut; l if none does. */
+/* The first regime of a staircase that leads to l in one direction, and not over a cut or from cycles; l if none does. */
 static size_t staircase_begin(const Work *w, size_t l, int direction) {
         const Regime *r = w->a->regimes;
         size_t i = l;
 
-        while (i > 0 && sign_of(r[i].mean_y - r[i - 1].mean_y) == direction &&
+        while (i > 0 && sign_of(r[i].mean_y - r[i - 1].mean_y) == direction && !r[i - 1].cycles &&
                !w->series->blocks[r[i].from_block].after_cut)
                 i--;
         return i;

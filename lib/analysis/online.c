@@ -168,7 +168,9 @@ static int blocks_are_steady(SteadyDetector *d, size_t *ret_n) {
 
         _cleanup_(cycle_done) Cycle cycle = {};
         r = cycle_find(d->levels, d->n_levels, d->block_s, &cycle);
-        return r < 0 ? r : r == 0;
+        if (r < 0)
+                return r;
+        return r == 0 || d->n_levels - cycle.end >= *ret_n;
 }
 
 static bool round_is_full(const SteadyDetector *d) {
@@ -240,7 +242,7 @@ static int levels_add(SteadyDetector *d, double level, double y) {
 }
 
 static int end_block(SteadyDetector *d) {
-        double level = d->block_duration_s > 0 ? d->block.ios / d->block_duration_s : 0, y = log(fmax(level, 1));
+        double level = d->block_duration_s > 0 ? d->block.ios / d->block_duration_s : 0, y = series_y(level, d->block_s);
         int r = levels_add(d, level, y);
         if (r < 0)
                 return r;

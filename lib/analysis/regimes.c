@@ -22,25 +22,27 @@
 
 #define PENALTY_FACTOR 3.0 /* of LRV · ln n: above 2, which a single change of independent noise needs */
 
-/* Running median of the blocks around each. Before the start the first block repeats; at the end the window is cut. */
-static int work_set_center(Work *w) {
+/*
+ * Running median of the blocks around each, in [from, to). Before the start the first block repeats; at the end the
+ * window is cut.
+ */
+static int work_set_center(Work *w, size_t from, size_t to) {
         size_t window = CLIP_WINDOW;
         if (w->series->block_s > SERIES_BLOCK_S * 1.05)
                 window = MAX((size_t) 5, 2 * (size_t) (CLIP_WINDOW_S / w->series->block_s) + 1);
 
         size_t half = window / 2;
         _cleanup_free_ double *scratch = calloc(window, sizeof(double));
-        w->center = calloc(w->n, sizeof(double));
-        if (!scratch || !w->center)
+        if (!scratch)
                 return -ENOMEM;
 
-        for (size_t i = 0; i < w->n; i++) {
+        for (size_t i = from; i < to; i++) {
                 size_t m = 0;
                 for (size_t k = 0; k < window; k++) {
                         size_t at = i + k;
-                        if (at < half)
-                                scratch[m++] = w->series->blocks[0].y;
-                        else if (at - half < w->n)
+                        if (at < from + half)
+                                scratch[m++] = w->series->blocks[from].y;
+                        else if (at - half < to)
                                 scratch[m++] = w->series->blocks[at - half].y;
                 }
                 w->center[i] = median_inplace(scratch, m);
@@ -48,24 +50,24 @@ static int work_set_center(Work *w) {
         return 0;
 }
 
-static int work_clip(Work *w) {
-        _cleanup_free_ double *residual = calloc(w->n, sizeof(double));
-        w->y = calloc(w->n, sizeof(double));
-        if (!residual || !w->y)
+static int work_clip(Work *w, size_t from, size_t to) {
+        size_t n = to - from;
+        _cleanup_free_ double *residual = calloc(n, sizeof(double));
+        if (!residual || work_set_center(w, from, to) < 0)
                 return -ENOMEM;
 
-        for (size_t i = 0; i < w->n; i++)
-                residual[i] = w->series->blocks[i].y - w->center[i];
-        w->clip_limit = CLIP_SIGMAS * fmax(NOISE_FLOOR, mad_sigma_inplace(residual, w->n));
+        for (size_t i = from; i < to; i++)
+                residual[i - from] = w->series->blocks[i].y - w->center[i];
+        w->clip_limit = CLIP_SIGMAS * fmax(NOISE_FLOOR, mad_sigma_inplace(residual, n));
 
-        for (size_t i = 0; i < w->n; i++)
+        for (size_t i = from; i < to; i++)
                 w->y[i] = fmin(fmax(w->series->blocks[i].y, w->center[i] - w->clip_limit),
                                w->center[i] + w->clip_limit);
 
-        w->lrv = long_run_variance(w->y, w->n);
-        if (w->lrv < 0)
+        double lrv = long_run_variance(w->y + from, n);
+        if (lrv < 0)
                 return -ENOMEM;
-        w->penalty = PENALTY_FACTOR * w->lrv * log((double) w->n);
+        w->penalty = PENALTY_FACTOR * lrv * log((double) n);
         return 0;
 }
 
@@ -90,27 +92,27 @@ static void regimes_join(Work *w, size_t i) {
         regime_set(w, &r[i]);
 }
 
-static void regimes_join_short(Work *w) {
+static void regimes_join_short(Work *w, size_t first) {
         double min_s = w->series->total_s < SHORT_RUN_S ? REGIME_MIN_SHORT_S : REGIME_MIN_S;
 
-        while (w->a->n_regimes > 1) {
+        while (w->a->n_regimes > first + 1) {
                 const Regime *r = w->a->regimes;
-                size_t n = w->a->n_regimes, s = 0;
-                for (size_t i = 1; i < n; i++)
+                size_t n = w->a->n_regimes, s = first;
+                for (size_t i = first + 1; i < n; i++)
                         if (r[i].length_s < r[s].length_s)
                                 s = i;
                 if (r[s].length_s >= min_s)
                         return;
 
-                bool with_next = s == 0 || (s + 1 < n && regimes_distance(r, s) < regimes_distance(r, s - 1));
+                bool with_next = s == first || (s + 1 < n && regimes_distance(r, s) < regimes_distance(r, s - 1));
                 regimes_join(w, with_next ? s : s - 1);
         }
 }
 
-static void regimes_join_alike(Work *w) {
-        while (w->a->n_regimes > 1) {
-                size_t closest = 0;
-                for (size_t i = 1; i + 1 < w->a->n_regimes; i++)
+static void regimes_join_alike(Work *w, size_t first) {
+        while (w->a->n_regimes > first + 1) {
+                size_t closest = first;
+                for (size_t i = first + 1; i + 1 < w->a->n_regimes; i++)
                         if (regimes_distance(w->a->regimes, i) < regimes_distance(w->a->regimes, closest))
                                 closest = i;
                 if (regimes_distance(w->a->regimes, closest) >= REGIME_MIN_STEP)
@@ -125,7 +127,7 @@ static int regime_set_slope(const Work *w, Regime *r) {
         Line line;
 
         r->slope_percent_per_hour = NAN;
-        if (r->transient || r->length_s < SLOPE_MIN_S || n < MIN_BLOCKS)
+        if (r->transient || r->cycles || r->length_s < SLOPE_MIN_S || n < ANALYSIS_MIN_BLOCKS)
                 return 0;
         if (line_direction(w->y + r->from_block, n, &line, &direction) < 0)
                 return -ENOMEM;
@@ -139,7 +141,9 @@ static int regime_describe(const Work *w, Regime *r) {
         r->from_s = first->from_s;
         r->to_s = last->to_s;
         r->iops_mean = series_level(w->series, r->from_block, r->to_block);
-        r->transient = r->length_s < fmin(TRANSIENT_S, TRANSIENT_SHARE * w->series->total_s);
+        if (r->cycles)
+                r->mean_y = series_y(r->iops_mean, w->series->block_s);
+        r->transient = !r->cycles && r->length_s < fmin(TRANSIENT_S, TRANSIENT_SHARE * w->series->total_s);
         if (regime_set_slope(w, r) < 0)
                 return -ENOMEM;
 
@@ -156,30 +160,86 @@ static int regime_describe(const Work *w, Regime *r) {
         return 0;
 }
 
-int regimes_find(Work *w) {
-        _cleanup_free_ size_t *starts = NULL;
-        size_t n_starts;
+static int regimes_add(Work *w, size_t from, size_t to) {
+        Analysis *a = w->a;
+        Regime *regimes = reallocarray(a->regimes, a->n_regimes + 1, sizeof(Regime));
 
-        int r = work_set_center(w);
+        if (!regimes)
+                return -ENOMEM;
+        a->regimes = regimes;
+        regimes[a->n_regimes] = (Regime){ .from_block = from, .to_block = to };
+        regime_set(w, &regimes[a->n_regimes++]);
+        return 0;
+}
+
+/* Adds the regimes of blocks [from, to), which know nothing of those before and after. */
+static int regimes_find_within(Work *w, size_t from, size_t to) {
+        _cleanup_free_ size_t *starts = NULL;
+        size_t n_starts, first = w->a->n_regimes;
+
+        if (from == to)
+                return 0;
+        int r = work_clip(w, from, to);
         if (r >= 0)
-                r = work_clip(w);
-        if (r >= 0)
-                r = segment_fpop(w->y, w->n, w->penalty, &starts, &n_starts);
+                r = segment_fpop(w->y + from, to - from, w->penalty, &starts, &n_starts);
         if (r < 0)
                 return r;
 
-        w->a->regimes = calloc(n_starts, sizeof(Regime));
-        if (!w->a->regimes)
-                return -ENOMEM;
-        w->a->n_regimes = n_starts;
-        for (size_t i = 0; i < n_starts; i++) {
-                w->a->regimes[i].from_block = starts[i];
-                w->a->regimes[i].to_block = i + 1 < n_starts ? starts[i + 1] : w->n;
-                regime_set(w, &w->a->regimes[i]);
+        for (size_t i = 0; i < n_starts && r >= 0; i++)
+                r = regimes_add(w, from + starts[i], i + 1 < n_starts ? from + starts[i + 1] : to);
+        if (r < 0)
+                return r;
+
+        regimes_join_short(w, first);
+        regimes_join_alike(w, first);
+        return 0;
+}
+
+/*
+ * Adds one regime for the cycles: from their first fall, and what goes before it without being a state of its own or
+ * standing above them, for that is the rest of their first peak.
+ */
+static int regimes_add_cycles(Work *w, const PastCycle *past, size_t first) {
+        Analysis *a = w->a;
+        size_t from = past->from;
+
+        while (a->n_regimes > first) {
+                const Regime *r = &a->regimes[a->n_regimes - 1];
+                double level = series_level(w->series, r->from_block, r->to_block);
+                if (r->length_s > past->period_s || level > CYCLE_ABOVE * past->high_iops)
+                        break;
+                from = r->from_block;
+                a->n_regimes--;
         }
 
-        regimes_join_short(w);
-        regimes_join_alike(w);
+        int r = work_clip(w, from, past->to);
+        if (r >= 0)
+                r = regimes_add(w, from, past->to);
+        if (r >= 0)
+                a->regimes[a->n_regimes - 1].cycles = true;
+        return r;
+}
+
+int regimes_find(Work *w) {
+        size_t at = 0;
+        int r = 0;
+
+        w->center = calloc(w->n, sizeof(double));
+        w->y = calloc(w->n, sizeof(double));
+        if (!w->center || !w->y)
+                return -ENOMEM;
+
+        for (size_t i = 0; i < w->n_past; i++) {
+                size_t first = w->a->n_regimes;
+                const PastCycle *past = &w->past[i];
+                r = regimes_find_within(w, at, past->from);
+                if (r >= 0)
+                        r = regimes_add_cycles(w, past, first);
+                if (r < 0)
+                        return r;
+                at = past->to;
+        }
+        r = regimes_find_within(w, at, w->n);
 
         for (size_t i = 0; i < w->a->n_regimes && r >= 0; i++)
                 r = regime_describe(w, &w->a->regimes[i]);

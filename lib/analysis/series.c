@@ -73,17 +73,24 @@ static void series_add_block(Series *s, size_t first, size_t n) {
                 block.bytes += s->points[i].bytes;
         }
         block.level = block.duration_s > 0 ? block.ios / block.duration_s : 0;
-        block.y = log(fmax(block.level, 1));
+        block.y = series_y(block.level, s->block_s);
         s->blocks[s->n_blocks++] = block;
 }
 
-static int series_make_blocks(Series *s) {
+static double series_wanted_block_s(const Series *s) {
         double ios = 0;
         for (size_t i = 0; i < s->n_points; i++)
                 ios += s->points[i].ios;
 
-        double wanted_s = s->total_s >= SERIES_SHORT_S || ios < SERIES_SLOW_IOPS * s->total_s ? SERIES_BLOCK_S
-                                                                                               : SERIES_BLOCK_SHORT_S;
+        if (s->total_s < SERIES_SHORT_S && ios >= SERIES_SLOW_IOPS * s->total_s)
+                return SERIES_BLOCK_SHORT_S;
+        if (ios <= 0)
+                return SERIES_BLOCK_S;
+        return fmax(SERIES_BLOCK_S, s->total_s * fmin(SERIES_BLOCK_IOS / ios, 1 / SERIES_SLOW_BLOCKS));
+}
+
+static int series_make_blocks(Series *s) {
+        double wanted_s = series_wanted_block_s(s);
         size_t per_block = 1;
         if (s->step_s > 0 && wanted_s > s->step_s)
                 per_block = (size_t) fmax(1, round(wanted_s / s->step_s));

@@ -6,6 +6,7 @@
  * of about ten seconds. Times are seconds of the phase's running time.
  */
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -27,6 +28,8 @@ typedef struct SeriesPoint {
 #define SERIES_BLOCK_SHORT_S 1.0  /* of a phase under SERIES_SHORT_S, unless it is slower than SERIES_SLOW_IOPS */
 #define SERIES_SHORT_S 600.0
 #define SERIES_SLOW_IOPS 20.0
+#define SERIES_BLOCK_IOS 10.0     /* on average, of a drive that is slower still; chance alone moves fewer by half */
+#define SERIES_SLOW_BLOCKS 30.0   /* but no fewer blocks than these */
 
 /*
  * At most so many blocks, whatever it takes: 45 h in blocks of 10 s. Of a decline without noise the search for regimes
@@ -41,7 +44,7 @@ typedef struct SeriesBlock {
         double ios;
         double bytes;
         double level;  /* ios / duration_s */
-        double y;      /* ln max(level, 1) */
+        double y;      /* series_y() of it */
         bool after_cut; /* something was cut out just before it */
         size_t first_point; /* in Series.points; a block holds whole samples */
         size_t n_points;
@@ -57,6 +60,11 @@ typedef struct Series {
         double total_s;  /* T: what is left, in seconds */
         double median_point_ios;
 } Series;
+
+/* What levels are compared by: their logarithm. Less than one I/O in a block cannot be told from none. */
+static inline double series_y(double level, double block_s) {
+        return log(fmax(level, 1 / block_s));
+}
 
 /* Copies points (n, in order of time). -ENOMEM. No points: an empty series. */
 int series_init(Series *ret, const SeriesPoint *points, size_t n);

@@ -56,9 +56,6 @@ void stalls_find(Work *w) {
         a->floor_ratio = a->burst_iops > 0 ? a->floor_iops / a->burst_iops : NAN;
 }
 
-/* Of a period: as far as falls of a cycle may be off it. */
-#define CYCLE_OVERDUE 1.25
-
 void end_find(Work *w) {
         const Series *s = w->series;
         double silent_s = 0;
@@ -71,10 +68,9 @@ void end_find(Work *w) {
         w->a->end_to_s = s->blocks[w->n - 1].to_s;
         w->a->end_iops = series_level(s, w->end_block, w->n);
         w->a->end_ratio = w->a->burst_iops > 0 ? w->a->end_iops / w->a->burst_iops : NAN;
-        w->a->cycle_is_over = w->a->has_cycle && w->a->end_iops < w->a->cycle_low_iops &&
-                              w->a->end_to_s - w->a->end_from_s > CYCLE_OVERDUE * w->a->cycle_period_s;
 
-        /* A drive that cycles has stopped before, and come back. */
-        if (silent_s * w->a->burst_iops >= SILENT_MIN_IOS && !(w->a->has_cycle && silent_s <= w->a->cycle_period_s))
+        /* A drive that never did anything has not been slow; one that cycles has stopped before, and come back. */
+        bool tells = w->a->burst_iops <= 0 || silent_s * w->a->burst_iops >= SILENT_MIN_IOS;
+        if (tells && !(w->a->steady == STEADY_CYCLING && silent_s <= w->a->cycle_period_s))
                 w->a->end_silent_s = silent_s;
 }

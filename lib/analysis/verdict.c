@@ -32,13 +32,13 @@ static void verdict_add(Verdict *v, VerdictReason reason) {
 
 static bool level_is_known(const VerdictInput *in) {
         if (in->analysis->steady == STEADY_CYCLING)
-                return !in->analysis->cycle_is_over && !(in->fills < FILLS_KNOWN);
+                return !(in->fills < FILLS_KNOWN);
         return in->analysis->steady == STEADY_STEADY;
 }
 
 /* Whether the drive did nothing for so long at the end that it is taken for dead. */
 static bool is_dead(const VerdictInput *in) {
-        return in->analysis->end_silent_s >= VERDICT_SILENT_S;
+        return !in->asked_for_none && in->analysis->end_silent_s >= VERDICT_SILENT_S;
 }
 
 static const char *drifting_text(const Analysis *a) {
@@ -51,9 +51,6 @@ static const char *drifting_text(const Analysis *a) {
 
 static const char *unknown_level_text(const VerdictInput *in) {
         bool by_time = isnan(in->fills);
-
-        if (in->analysis->cycle_is_over)
-                return "its cycles have ended, and it has done less than their troughs since then";
 
         switch (in->analysis->steady) {
         case STEADY_TOO_SHORT:
@@ -109,22 +106,19 @@ static bool is_held_back(const VerdictInput *in) {
 /* measured: the level at the end; best: the highest there was; both in the unit of expected. */
 static VerdictReason judge_level(const VerdictInput *in, Expectation which, double expected, double measured,
                                  double best) {
-        if (in->analysis->cycle_is_over)
-                measured = which == EXPECT_FLOOR_RATIO_MIN
-                                   ? fmin(measured, in->analysis->end_ratio)
-                                   : measured * in->analysis->end_iops / in->analysis->steady_iops;
-
         VerdictReason reason = { .which = which, .expected = expected, .measured = measured };
         const char *missed = missed_text(in, expected, measured, best);
 
-        if (isnan(measured)) {
+        if (is_dead(in)) {
+                reason.result = VERDICT_FAIL;
+                reason.measured = 0;
+                reason.text = in->analysis->burst_iops > 0 ? "missed already: nothing completed any more at the end, for a "
+                                                             "minute or longer"
+                                                           : "nothing completed at all, for a minute or longer";
+        } else if (isnan(measured)) {
                 reason.result = VERDICT_INCONCLUSIVE;
                 reason.text = in->analysis->n_regimes > 0 ? "nothing completed"
                                                           : "too little was measured to tell a level";
-        } else if (is_dead(in)) {
-                reason.result = VERDICT_FAIL;
-                reason.measured = 0;
-                reason.text = "missed already: nothing completed any more at the end, for a minute or longer";
         } else if (measured < expected && which != EXPECT_FLOOR_RATIO_MIN && is_held_back(in)) {
                 reason.result = VERDICT_INCONCLUSIVE;
                 reason.text = "the job's own rate limit allows no more";

@@ -34,6 +34,7 @@ typedef struct VerdictInput {
         const Expectations *expectations; /* none set: the default above; errors_max is 0 unless set */
         const Analysis *analysis;         /* of the judged phase */
         RunState state;
+        bool asked_for_none;       /* the phase asked for no I/O in this direction, so that none tells nothing */
         bool read_only;            /* the device became so */
         double bytes_per_io;       /* mean of the judged direction; NaN: nothing completed */
         double limit_iops;         /* what the job allowed itself of it; 0: no limit */

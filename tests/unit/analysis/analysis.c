@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
+#include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "analysis/analysis.h"
 #include "curve.h"
@@ -200,8 +202,36 @@ START_TEST(dead_drive_gives_numbers_or_nothing) {
         Analysis *a = curve_judge(&curve, GIB);
         ck_assert_str_eq(collapse_verdict_name(a->collapse), "none");
         ck_assert(isnan(a->collapse_ratio));
-        ck_assert_int_ne(a->steady, STEADY_STEADY);
+        ck_assert_int_eq(a->steady, STEADY_NOT_ENOUGH_VOLUME);
+        ck_assert_double_eq(a->end_silent_s, HOUR);
         analysis_free(a);
+}
+END_TEST
+
+/* One I/O in some seconds: at regular distances, or by chance. */
+START_TEST(slow_drives_have_levels_too) {
+        static const struct { double before, fall_s, after, length_s; const char *verdict; } cases[] = {
+                { 0.9, HOUR, 0.9, 2 * HOUR, "none" },      { 0.3, HOUR, 0.3, 4 * HOUR, "none" },
+                { 0.05, HOUR, 0.05, 10 * HOUR, "none" },   { 0.9, HOUR, 0.3, 2 * HOUR, "cliff" },
+                { 2, 1800, 0.6, 2 * HOUR, "cliff" },       { 0.9, HOUR, 0.1, 4 * HOUR, "collapse" },
+                { 10, 600, 0.2, HOUR, "severe" },          { 5000, 120, 0.2, HOUR, "severe" },
+                { 1, 2 * HOUR, 0, 3 * HOUR, "severe" },    { 0.8, HOUR, 0, 2 * HOUR, "severe" },
+                { 0.2, 2 * HOUR, 0, 4 * HOUR, "severe" },  { 5000, 120, 0, HOUR, "severe" },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+                for (uint64_t seed = 0; seed <= 10; seed++) {
+                        _cleanup_(curve_done) Curve curve = curve_make(0, NULL, 0, NULL, cases[i].length_s, 1, seed);
+                        curve_set_rare(&curve, cases[i].before, cases[i].fall_s, cases[i].after, seed);
+                        Analysis *a = curve_judge(&curve, GIB);
+                        ck_assert_msg(strcmp(collapse_verdict_name(a->collapse), cases[i].verdict) == 0,
+                                      "case %zu, seed %" PRIu64 ": %s", i, seed, collapse_verdict_name(a->collapse));
+                        ck_assert_double_le(fabs(a->steady_iops - cases[i].after), 0.25 * cases[i].after);
+                        if (cases[i].after <= 0) {
+                                ck_assert_double_eq_tol(a->end_silent_s, cases[i].length_s - cases[i].fall_s, 30);
+                                ck_assert_double_eq_tol(a->collapse_at_s, cases[i].fall_s, 120);
+                        }
+                        analysis_free(a);
+                }
 }
 END_TEST
 
@@ -420,6 +450,7 @@ static Suite *make_suite(void) {
         tcase_add_test(t, two_dips_are_no_cycle);
         tcase_add_test(t, single_digits_do_not_collapse);
         tcase_add_test(t, dead_drive_gives_numbers_or_nothing);
+        tcase_add_test(t, slow_drives_have_levels_too);
         tcase_add_test(t, few_blocks_tell_nothing);
         tcase_add_test(t, pause_is_no_collapse);
         tcase_add_test(t, fall_at_a_cut_is_not_claimed);

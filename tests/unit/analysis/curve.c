@@ -66,6 +66,29 @@ Curve curve_make(double iops, const CurveStep *steps, size_t n_steps, const Curv
         return curve;
 }
 
+/* How many come in a sample where `iops` come on average, one after the other at random. */
+static double poisson(Random *random, double iops) {
+        double n = 0;
+
+        for (double at = -log(uniform(random)); at < iops; at -= log(uniform(random)))
+                n++;
+        return n;
+}
+
+void curve_set_rare(Curve *curve, double iops, double fall_s, double iops_after, uint64_t seed) {
+        Random random = { .seed = seed };
+        double due = 0;
+
+        for (size_t i = 0; i < curve->n; i++) {
+                SeriesPoint *p = &curve->points[i];
+                double level = p->from_s < fall_s ? iops : iops_after;
+                due += level;
+                p->ios = seed > 0 ? poisson(&random, level) : floor(due + 1e-9);
+                due -= p->ios;
+                p->bytes = p->ios * 4096;
+        }
+}
+
 void curve_done(Curve *curve) {
         free(curve->points);
         *curve = (Curve){};

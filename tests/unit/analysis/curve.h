@@ -34,5 +34,11 @@ Curve curve_make(double iops, const CurveStep *steps, size_t n_steps, const Curv
                  double length_s, double step_s, uint64_t seed);
 void curve_done(Curve *curve);
 
+/*
+ * Sets samples of a second to so few I/Os that they can be counted: this many a second up to fall_s, then those after.
+ * Seed 0 makes them come at regular distances, any other by chance (Poisson).
+ */
+void curve_set_rare(Curve *curve, double iops, double fall_s, double iops_after, uint64_t seed);
+
 /* What the analysis makes of it; capacity_bytes: 0 if unknown. analysis_free() it. Ends the program without memory. */
 Analysis *curve_judge(const Curve *curve, uint64_t capacity_bytes);

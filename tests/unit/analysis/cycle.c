@@ -103,7 +103,6 @@ START_TEST(dead_stop_is_not_endlessly_deep) {
         Cycle cycle = {};
         ck_assert(cycles(&wave, &cycle));
         ck_assert_double_eq_tol(cycle.depth, 0.99, 1e-9);
-        ck_assert_double_eq_tol(cycle.hi_y, log(10000), 1e-9);
         cycle_done(&cycle);
 }
 END_TEST
@@ -187,6 +186,139 @@ START_TEST(what_stands_little_above_a_cycle_is_no_burst) {
 }
 END_TEST
 
+/* Peaks from the very beginning, so short that the first of them might be a burst. */
+START_TEST(no_collapse_comes_of_brief_peaks) {
+        static const CurveNoise noises[] = { {}, { .sigma = 0.05 }, { .sigma = 0.2 },
+                                             { .sigma = 0.2, .heavy_tails = true } };
+        static const double duties[] = { 0.03, 0.05, 0.08 }, lows[] = { 300, 1500, 4000 };
+        for (size_t n = 0; n < ELEMENTSOF(noises); n++)
+                for (size_t d = 0; d < ELEMENTSOF(duties); d++)
+                        for (size_t l = 0; l < ELEMENTSOF(lows); l++) {
+                                Analysis *a = judge_wave(1237, duties[d], lows[l], NULL, &noises[n], 4 * HOUR, 1);
+                                ck_assert_msg(a->steady == STEADY_CYCLING && a->collapse == COLLAPSE_NONE,
+                                              "noise %zu, duty %g, low %g: %s, %s", n, duties[d], lows[l],
+                                              steady_state_name(a->steady), collapse_verdict_name(a->collapse));
+                                ck_assert_double_eq_tol(a->cycle_period_s, 1237, 13);
+                                analysis_free(a);
+                        }
+}
+END_TEST
+
+/* Regular falls 20 blocks apart, the last at block 190, and so many blocks after it at the high level. */
+START_TEST(is_over_when_falls_are_overdue) {
+        static const struct { size_t n, end, n_falls; Wave wave; } cases[] = {
+                { 220, 220, 10, { .falls = { 10, 30, 50, 70, 90, 110, 130, 150, 170, 190 } } },
+                { 221, 210, 10, { .falls = { 10, 30, 50, 70, 90, 110, 130, 150, 170, 190 } } },
+                /* One distance of 40: a fall was missing before. */
+                { 250, 250, 9, { .falls = { 10, 30, 50, 70, 110, 130, 150, 170, 190 } } },
+                { 251, 210, 9, { .falls = { 10, 30, 50, 70, 110, 130, 150, 170, 190 } } },
+                /* The last one is out of step. */
+                { 250, 250, 11, { .falls = { 10, 30, 50, 70, 90, 110, 130, 150, 170, 190, 232 } } },
+                { 251, 210, 10, { .falls = { 10, 30, 50, 70, 90, 110, 130, 150, 170, 190, 232 } } },
+                { 271, 230, 11, { .falls = { 10, 30, 50, 70, 90, 110, 130, 150, 170, 190, 210 } } },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                Wave wave = cases[i].wave;
+                Cycle cycle = {};
+                wave.n = cases[i].n;
+                wave.low_blocks = 10;
+                wave.low = 1000;
+                ck_assert(cycles(&wave, &cycle));
+                ck_assert_msg(cycle.end == cases[i].end && cycle.n_falls == cases[i].n_falls, "case %zu: %zu falls to %zu",
+                              i, cycle.n_falls, cycle.end);
+                ck_assert_double_eq_tol(cycle.period_s, 200, 1e-9);
+                cycle_done(&cycle);
+        }
+}
+END_TEST
+
+/* From 10000 to 2000 and back, with a mean of 6000, and after two thirds at rest. */
+static Analysis *judge_rest(double period_s, double rest_iops, double length_s, const CurveNoise *noise, uint64_t seed) {
+        _cleanup_(curve_done) Curve curve = curve_make(10000, NULL, 0, noise, length_s, 1, seed);
+        for (size_t i = 0; i < curve.n; i++) {
+                double level = (double) i > length_s * 2 / 3            ? rest_iops
+                               : fmod((double) i, period_s) >= period_s / 2 ? 2000
+                                                                        : 10000;
+                curve.points[i].ios = floor(curve.points[i].ios * level / 10000);
+                curve.points[i].bytes = curve.points[i].ios * 4096;
+        }
+        return curve_judge(&curve, MIB);
+}
+
+START_TEST(what_came_to_rest_is_judged_by_its_end) {
+        static const struct { double iops; CollapseVerdict verdict; } rests[] = {
+                { 800, COLLAPSE_COLLAPSE }, { 2600, COLLAPSE_CLIFF }, { 4000, COLLAPSE_DEGRADED },
+                { 5500, COLLAPSE_NONE }, { 9000, COLLAPSE_NONE }, { 20000, COLLAPSE_NONE },
+        };
+        static const CurveNoise noises[] = { {}, { .sigma = 0.05 }, { .sigma = 0.2 }, { .sigma = 0.2, .phi = 0.5 } };
+        static const double lengths_s[] = { HOUR, 2 * HOUR, 10 * HOUR };
+        for (size_t i = 0; i < ELEMENTSOF(rests); i++)
+                for (size_t n = 0; n < ELEMENTSOF(noises); n++)
+                        for (size_t l = 0; l < ELEMENTSOF(lengths_s); l++) {
+                                double length_s = lengths_s[l], period_s = length_s / 15;
+                                Analysis *a = judge_rest(period_s, rests[i].iops, length_s, &noises[n], i + 1);
+                                ck_assert_msg(a->steady == STEADY_STEADY && a->collapse == rests[i].verdict,
+                                              "%g IOPS, noise %zu, %g s: %s, %s", rests[i].iops, n, length_s,
+                                              steady_state_name(a->steady), collapse_verdict_name(a->collapse));
+                                ck_assert_double_eq_tol(a->steady_iops, rests[i].iops, 0.05 * rests[i].iops);
+                                ck_assert_double_eq_tol(a->steady_since_s, length_s * 2 / 3, period_s);
+                                ck_assert(a->has_cycle);
+                                ck_assert_double_eq_tol(a->cycle_period_s, period_s, 0.05 * period_s);
+                                ck_assert_double_eq_tol(a->cycle_until_s, length_s * 2 / 3, period_s);
+                                analysis_free(a);
+                        }
+}
+END_TEST
+
+START_TEST(cycles_that_ended_are_one_regime) {
+        Analysis *a = judge_rest(480, 4000, 2 * HOUR, &(CurveNoise){}, 1);
+        ck_assert_uint_eq(a->n_regimes, 2);
+        ck_assert(a->regimes[0].cycles && !a->regimes[0].transient);
+        ck_assert(isnan(a->regimes[0].slope_percent_per_hour));
+        ck_assert_double_eq_tol(a->regimes[0].iops_mean, 6000, 200);
+        ck_assert(!a->regimes[1].cycles);
+        ck_assert_double_eq_tol(a->collapse_at_s, 4560 + 480, 1e-9); /* a period after the last fall */
+        analysis_free(a);
+}
+END_TEST
+
+/* A burst before the cycles is still one, and so is a state that lasted for longer than a period. */
+START_TEST(what_was_before_cycles_that_ended_counts) {
+        static const struct { double iops, length_s, burst_iops; } cases[] = {
+                { 40000, 300, 40000 }, { 8000, 1800, 8000 }, { 8000, 300, 6000 },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_(curve_done) Curve curve = curve_make(4000, NULL, 0, NULL, 4 * HOUR, 1, 1);
+                for (size_t k = 0; (double) k < 9600 + cases[i].length_s; k++)
+                        curve.points[k].ios = (double) k < cases[i].length_s ? cases[i].iops
+                                              : fmod((double) k - cases[i].length_s, 480) < 240 ? 10000
+                                                                                                : 2000;
+                Analysis *a = curve_judge(&curve, MIB);
+                ck_assert_int_eq(a->steady, STEADY_STEADY);
+                ck_assert_double_eq_tol(a->burst_iops, cases[i].burst_iops, 0.06 * cases[i].burst_iops);
+                analysis_free(a);
+        }
+}
+END_TEST
+
+START_TEST(a_cycle_after_a_cycle_is_the_state) {
+        _cleanup_(curve_done) Curve curve = curve_make(10000, NULL, 0, NULL, 8 * HOUR, 1, 1);
+        for (size_t i = 0; i < curve.n; i++)
+                if (i < 5 * 3600 ? i % 600 >= 300 : i % 900 >= 450)
+                        curve.points[i].ios = i < 5 * 3600 ? 1000 : 5000;
+        for (size_t i = 5 * 3600; i < curve.n; i++)
+                curve.points[i].ios /= 20;
+        Analysis *a = curve_judge(&curve, MIB);
+        ck_assert_int_eq(a->steady, STEADY_CYCLING);
+        ck_assert_double_eq_tol(a->cycle_period_s, 900, 1e-9);
+        ck_assert(isnan(a->cycle_until_s));
+        ck_assert_double_eq_tol(a->steady_iops, 375, 10);
+        ck_assert_double_eq_tol(a->burst_iops, 5500, 300);
+        ck_assert_int_eq(a->collapse, COLLAPSE_COLLAPSE);
+        analysis_free(a);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *s = suite_create("cycle");
         TCase *t = tcase_create("cycle");
@@ -199,6 +331,12 @@ static Suite *make_suite(void) {
         tcase_add_test(t, waves_show_in_noise);
         tcase_add_test(t, burst_before_a_cycle_counts);
         tcase_add_test(t, what_stands_little_above_a_cycle_is_no_burst);
+        tcase_add_test(t, no_collapse_comes_of_brief_peaks);
+        tcase_add_test(t, is_over_when_falls_are_overdue);
+        tcase_add_test(t, what_came_to_rest_is_judged_by_its_end);
+        tcase_add_test(t, cycles_that_ended_are_one_regime);
+        tcase_add_test(t, what_was_before_cycles_that_ended_counts);
+        tcase_add_test(t, a_cycle_after_a_cycle_is_the_state);
         suite_add_tcase(s, t);
         return s;
 }

@@ -36,6 +36,9 @@ START_TEST(blocks_have_their_length) {
                 { 1000, 599, 1, 1, 599 },     { 1000, 600, 1, 10, 60 },   { 19, 300, 1, 10, 30 },
                 { 20, 300, 1, 1, 300 },       { 1000, 609, 1, 10, 60 },   { 1000, 1000, 0.25, 10, 100 },
                 { 1000, 6000, 60, 60, 100 },  { 1000, 163840, 1, 10, 16384 }, { 1000, 163850, 1, 11, 14895 },
+                /* Ten I/Os to a block, unless that makes fewer than thirty of them. */
+                { 1, 3600, 1, 10, 360 },      { 0.5, 3600, 2, 20, 180 },  { 0.5, 300, 2, 10, 30 },
+                { 0.05, 3600, 20, 120, 30 },  { 0, 3600, 1, 10, 360 },
         };
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 _cleanup_(curve_done) Curve curve = curve_make(cases[i].iops, NULL, 0, NULL, cases[i].length_s,
@@ -51,6 +54,13 @@ START_TEST(blocks_have_their_length) {
 END_TEST
 
 /* Second 1003 is cut out, and all that begins within 30 s of its end; blocks begin anew after that. */
+START_TEST(less_than_one_io_in_a_block_is_as_good_as_none) {
+        ck_assert_double_eq_tol(series_y(0.2, 10), log(0.2), 1e-12);
+        ck_assert_double_eq_tol(series_y(0.05, 10), log(0.1), 1e-12);
+        ck_assert_double_eq_tol(series_y(0, 60), log(1.0 / 60), 1e-12);
+}
+END_TEST
+
 START_TEST(cuts_take_what_follows_with_them) {
         _cleanup_(curve_done) Curve curve = curve_make(1000, NULL, 0, NULL, 2000, 1, 1);
         curve.points[1003].cut = true;
@@ -107,6 +117,7 @@ static Suite *make_suite(void) {
         TCase *t = tcase_create("series");
         tcase_add_test(t, short_ends_are_dropped);
         tcase_add_test(t, blocks_have_their_length);
+        tcase_add_test(t, less_than_one_io_in_a_block_is_as_good_as_none);
         tcase_add_test(t, cuts_take_what_follows_with_them);
         tcase_add_test(t, level_is_ios_by_duration);
         tcase_add_test(t, extremes_are_those_of_windows);

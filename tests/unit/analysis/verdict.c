@@ -152,26 +152,6 @@ START_TEST(a_cycle_has_a_level_after_two_fills) {
 }
 END_TEST
 
-START_TEST(a_cycle_that_is_over_is_no_level) {
-        Analysis a = state(STEADY_CYCLING, 10000, 6000, 0);
-        Expectations e = expect(EXPECT_CLAIMED_IOPS, 5000);
-        VerdictInput in = input(&a, &e);
-
-        a.end_iops = 1000;
-        a.end_ratio = 0.1;
-        ck_assert_int_eq(only(&in).result, VERDICT_PASS);
-        a.cycle_is_over = true;
-        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
-        ck_assert_double_eq(only(&in).measured, 1000);
-        e = expect(EXPECT_CLAIMED_IOPS, 1500);
-        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
-        e = expect(EXPECT_FLOOR_RATIO_MIN, 0.25);
-        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
-        e = expect(EXPECT_FLOOR_RATIO_MIN, 0.15);
-        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
-}
-END_TEST
-
 START_TEST(nothing_measured_is_inconclusive) {
         ck_assert_int_eq(judge(state(STEADY_TOO_SHORT, NAN, NAN, 0), EXPECT_CLAIMED_IOPS, 8000), VERDICT_INCONCLUSIVE);
         ck_assert_int_eq(judge(state(STEADY_TOO_SHORT, 0, 0, 0), EXPECT_FLOOR_RATIO_MIN, 0.5), VERDICT_INCONCLUSIVE);
@@ -376,6 +356,28 @@ START_TEST(a_drive_that_does_nothing_any_more_fails) {
 }
 END_TEST
 
+START_TEST(a_drive_that_never_did_anything_fails) {
+        Analysis a = state(STEADY_NOT_ENOUGH_VOLUME, 0, 0, 0);
+        Expectations e = {};
+        VerdictInput in = input(&a, &e);
+        Verdict v;
+
+        a.floor_ratio = NAN;
+        a.end_silent_s = 59;
+        verdict_make(&v, &in);
+        ck_assert_int_eq(v.result, VERDICT_INCONCLUSIVE);
+        a.end_silent_s = 60;
+        verdict_make(&v, &in);
+        ck_assert_int_eq(v.result, VERDICT_FAIL);
+        ck_assert_ptr_nonnull(strstr(v.reasons[0].text, "nothing completed at all"));
+
+        /* Unless nobody asked it to. */
+        in.asked_for_none = true;
+        verdict_make(&v, &in);
+        ck_assert_int_eq(v.result, VERDICT_INCONCLUSIVE);
+}
+END_TEST
+
 START_TEST(a_fall_in_the_last_minutes_is_no_state_but_is_told) {
         Analysis a = state(STEADY_DRIFTING, 10000, 9000, -1);
         Expectations e = expect(EXPECT_FLOOR_RATIO_MIN, 0.2);
@@ -449,7 +451,6 @@ static Suite *make_suite(void) {
         tcase_add_loop_test(tc, a_trough_may_come_back_to_twice_its_level, 0, n_unknown);
         tcase_add_test(tc, below_and_still_falling_is_missed_once_the_run_is_long_enough);
         tcase_add_test(tc, a_cycle_has_a_level_after_two_fills);
-        tcase_add_test(tc, a_cycle_that_is_over_is_no_level);
         tcase_add_test(tc, nothing_measured_is_inconclusive);
         tcase_add_test(tc, errors_count_at_any_time_but_none_count_at_the_end);
         tcase_add_test(tc, latency_and_temperature_pass_in_a_steady_state_only);
@@ -461,6 +462,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, errors_are_told_whatever_else_is_expected);
         tcase_add_test(tc, means_are_no_percentiles);
         tcase_add_test(tc, a_drive_that_does_nothing_any_more_fails);
+        tcase_add_test(tc, a_drive_that_never_did_anything_fails);
         tcase_add_test(tc, a_fall_in_the_last_minutes_is_no_state_but_is_told);
         tcase_add_test(tc, a_floor_is_that_of_cycles_and_stalls);
         tcase_add_test(tc, two_fills_are_not_asked_for_where_nobody_knows_the_capacity);

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * A drive that goes up and down for good has no end state but the cycle. One that did so for a while, and then came to
+ * rest, is judged by where it rests; its ups and downs are then one state before that, so that none of them is a fall,
+ * and no peak of them a burst. After a cycle that is over the rest is looked at as a curve of its own.
+ */
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/analysis-internal.h"
+#include "util/cleanup.h"
+
+/* Of each cycle, from fall to fall, the lowest and highest block; of these the medians. -ENOMEM. */
+static int cycle_set_range(Work *w, const Cycle *c) {
+        size_t n = c->n_falls - 1;
+        _cleanup_free_ double *low = calloc(n, sizeof(double)), *high = calloc(n, sizeof(double));
+
+        if (!low || !high)
+                return -ENOMEM;
+        for (size_t k = 0; k < n; k++) {
+                low[k] = high[k] = w->series->blocks[c->falls[k]].level;
+                for (size_t i = c->falls[k] + 1; i < c->falls[k + 1]; i++) {
+                        low[k] = fmin(low[k], w->series->blocks[i].level);
+                        high[k] = fmax(high[k], w->series->blocks[i].level);
+                }
+        }
+        w->a->cycle_low_iops = median_inplace(low, n);
+        w->a->cycle_high_iops = median_inplace(high, n);
+        return 0;
+}
+
+static int cycle_tell(Work *w, const Cycle *c) {
+        w->a->has_cycle = true;
+        w->a->cycle_period_s = c->period_s;
+        w->a->cycle_depth = c->depth;
+        return cycle_set_range(w, c);
+}
+
+static int past_add(Work *w, const Cycle *c) {
+        PastCycle *past = reallocarray(w->past, w->n_past + 1, sizeof(PastCycle));
+
+        if (!past)
+                return -ENOMEM;
+        w->past = past;
+        w->past[w->n_past++] = (PastCycle){
+                .from = c->falls[0],
+                .to = c->end,
+                .period_s = c->period_s,
+                .high_iops = w->a->cycle_high_iops,
+        };
+        w->a->cycle_until_s = w->series->blocks[c->end].from_s;
+        return 0;
+}
+
+static void cycle_shift(Cycle *c, size_t n) {
+        for (size_t i = 0; i < c->n_falls; i++)
+                c->falls[i] += n;
+        c->end += n;
+}
+
+int cycles_find(Work *w) {
+        _cleanup_free_ double *levels = calloc(w->n, sizeof(double));
+        size_t from = 0;
+
+        if (!levels)
+                return -ENOMEM;
+        for (size_t i = 0; i < w->n; i++)
+                levels[i] = w->series->blocks[i].level;
+
+        for (;;) {
+                _cleanup_(cycle_done) Cycle cycle = {};
+                int r = cycle_find(levels + from, w->n - from, w->series->block_s, &cycle);
+                if (r <= 0)
+                        return r;
+
+                cycle_shift(&cycle, from);
+                r = cycle_tell(w, &cycle);
+                if (r < 0)
+                        return r;
+                if (cycle.end == w->n) {
+                        w->a->cycle_until_s = NAN;
+                        w->cycle = cycle;
+                        cycle = (Cycle){};
+                        return 1;
+                }
+                from = cycle.end;
+                r = past_add(w, &cycle);
+                if (r < 0)
+                        return r;
+        }
+}
+
+/* Its level is the mean over whole periods of the second half. */
+void cycle_judge(Work *w) {
+        Analysis *a = w->a;
+        const Series *s = w->series;
+        const Cycle *c = &w->cycle;
+        size_t first = c->falls[0], middle = c->falls[c->n_falls / 2], last = c->falls[c->n_falls - 1];
+
+        a->steady = STEADY_CYCLING;
+        a->steady_since_s = s->blocks[first].from_s;
+        a->steady_iops = series_level(s, middle, last);
+        a->burst_iops = series_level(s, first, middle);
+        a->burst_from_s = s->blocks[first].from_s;
+        a->burst_to_s = s->blocks[middle].from_s;
+
+        /* The first fall may be that of the burst: its regime need not end at the very block. */
+        for (size_t i = 0; i < a->n_regimes && a->regimes[i].from_block + a->regimes[i].to_block < 2 * first; i++) {
+                const Regime *r = &a->regimes[i];
+                if (r->iops_mean > a->burst_iops && r->iops_mean > CYCLE_ABOVE * a->cycle_high_iops) {
+                        a->burst_iops = r->iops_mean;
+                        a->burst_from_s = r->from_s;
+                        a->burst_to_s = a->collapse_at_s = r->to_s;
+                }
+        }
+        collapse_set_ratio(a);
+        if (a->collapse == COLLAPSE_NONE)
+                a->collapse_at_s = NAN;
+}
