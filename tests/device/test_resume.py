@@ -128,7 +128,8 @@ def outage():
         service = stack.enter_context(Plateaud())
         jobs = {"same": RANDOM, "sequential": SEQUENTIAL, "phases": PHASES, "paused": RANDOM, "formatted": RANDOM,
                 "overwritten": RANDOM, "replaced": RANDOM, "opened": RANDOM, "given-up": RANDOM, "taken": RANDOM,
-                "replanned": RANDOM + "numjobs=$ncpus\n"}
+                "replanned": RANDOM + "numjobs=$ncpus\n",
+                "threads": RANDOM + "workers=2\n", "sequential-threads": SEQUENTIAL + "workers=2\n"}
         drives = {name: Drive(service, job, stack) for name, job in jobs.items()}
         for drive in drives.values():
             service.wait_samples(drive.run, 2)
@@ -138,7 +139,8 @@ def outage():
 
         for drive in drives.values():
             drive.before = service.samples(drive.run)
-            drive.position = position(service, drive.run, len(drive.shown["phases"]) - 1)
+            drive.positions = positions(service, drive.run, len(drive.shown["phases"]) - 1)
+            drive.position = drive.positions[0]
         make_file_system(drives["formatted"])
         overwrite(drives["overwritten"])
         plan_otherwise(drives["replanned"])
@@ -187,6 +189,25 @@ def test_sequential_order_leaves_nothing_out(outage):
     assert now["first_index"] == 0
     assert now["issued_bytes"] == now["next_index"] * 64 * 1024
     assert now["next_write"] >= drive.position["next_write"] + JUMP
+
+
+def test_several_ring_threads_go_on_each_where_it_was(outage):
+    drive = outage["threads"]
+    check_goes_on(drive.service, drive.run, drive.before)
+    (resumed,) = details(drive.shown, "resumed")
+    assert f"on {drive.device.path}: 256 of its blocks read back" == resumed
+    now = positions(drive.service, drive.run)
+    assert [p["first_index"] for p in now] == [p["next_index"] + JUMP for p in drive.positions]
+    assert len({p["next_write"] % 2 for p in now}) == 2
+    assert min(p["next_write"] for p in now) >= max(p["next_write"] for p in drive.positions) + 2 * JUMP
+
+
+def test_several_sequential_ring_threads_leave_nothing_out(outage):
+    drive = outage["sequential-threads"]
+    check_goes_on(drive.service, drive.run, drive.before)
+    for before, now in zip(drive.positions, positions(drive.service, drive.run)):
+        assert now["first_index"] == 0 and now["next_index"] > before["low_index"]
+        assert now["issued_bytes"] == now["next_index"] * 64 * 1024
 
 
 def test_goes_on_in_the_phase_in_which_it_was(outage):

@@ -8,6 +8,7 @@
 
 #include "engine/pattern.h"
 #include "engine/payload.h"
+#include "spec/share.h"
 #include "unit.h"
 #include "util/macro.h"
 #include "worker/proof.h"
@@ -63,13 +64,13 @@ static void teardown(void) {
 }
 
 /* As the run does it: the writes among the I/Os from..to of its first phase. */
-static void write_indices(uint64_t tag, uint64_t from, uint64_t to) {
+static void write_indices_of(uint64_t tag, unsigned slice, uint64_t from, uint64_t to) {
         Payload *payload;
         Pattern pattern;
         static uint8_t buf[BLOCK] __attribute__((aligned(64)));
 
         ck_assert_int_eq(payload_new(&payload, tag), 0);
-        pattern_init(&pattern, &phases[0], 0);
+        pattern_init(&pattern, &phases[0], slice);
         for (uint64_t i = from; i < to; i++) {
                 PatternOp op = pattern_at(&pattern, i);
                 if (op.direction != DIRECTION_WRITE)
@@ -79,6 +80,21 @@ static void write_indices(uint64_t tag, uint64_t from, uint64_t to) {
                         ck_abort_msg("cannot write");
         }
         payload_free(payload);
+}
+
+static void write_indices(uint64_t tag, uint64_t from, uint64_t to) {
+        write_indices_of(tag, 0, from, to);
+}
+
+/* The same by two ring threads, each of which did so many of its own. */
+static void write_shares(uint64_t n) {
+        PhasePlan whole = phases[0];
+
+        for (uint32_t i = 0; i < 2; i++) {
+                phase_plan_share(&phases[0], &whole, i);
+                write_indices_of(TAG, i, 0, n);
+        }
+        phases[0] = whole;
 }
 
 static void overwrite(uint64_t offset, size_t n_bytes) {
@@ -112,6 +128,42 @@ START_TEST(own_blocks_are_known) {
         stood_at(0, N_WRITTEN, 0, 1000);
         ck_assert_int_eq(try(LIKENESS_STRONG), 0);
         ck_assert_str_eq(detail, "256 of its blocks read back");
+}
+END_TEST
+
+static void setup_two_shares(void) {
+        phases[0].iodepth = phases[0].workers = 2;
+        phases[0].limit_bytes = UINT64_MAX;
+        standing_note_plan(&standing, &plan);
+        write_shares(N_WRITTEN);
+        stood_at(0, N_WRITTEN, 0, 1000);
+        standings[0].positions.n = 2;
+        standings[0].positions.of[1] = standings[0].positions.of[0];
+}
+
+START_TEST(blocks_of_each_ring_thread_are_known) {
+        setup_two_shares();
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        ck_assert_str_eq(detail, "256 of its blocks read back");
+}
+END_TEST
+
+/* Half of the device is the second one's part, and nothing else lies there. */
+START_TEST(each_ring_thread_has_its_part_looked_at) {
+        for (uint64_t i = 0; i < 2; i++) {
+                setup_two_shares();
+                overwrite(i * SIZE / 2, SIZE / 2);
+                expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "of 256 blocks read back 128 hold something else");
+                error_clear(&error);
+        }
+}
+END_TEST
+
+/* What is recorded of more or fewer ring threads than the job has tells of another order. */
+START_TEST(positions_of_other_ring_threads_are_refused) {
+        setup_two_shares();
+        standings[0].positions.n = 3;
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "workers=2, and where it stood is known of 3");
 }
 END_TEST
 
@@ -154,6 +206,7 @@ START_TEST(another_plan_is_named_and_not_the_drive) {
         } cases[] = {
                 { offsetof(PhasePlan, numjobs), true, "phase 1 of the run has numjobs=1, but its job comes to 9 now" },
                 { offsetof(PhasePlan, iodepth), true, "iodepth=1" },
+                { offsetof(PhasePlan, workers), true, "workers=1" },
                 { offsetof(PhasePlan, block_bytes[DIRECTION_READ]), false, "bs of reads=4096" },
                 { offsetof(PhasePlan, block_bytes[DIRECTION_WRITE]), false, "bs of writes=4096" },
                 { offsetof(PhasePlan, block_bytes[DIRECTION_TRIM]), false, "bs of trims=4096" },
@@ -457,6 +510,9 @@ static Suite *make_suite(void) {
 
         tcase_add_checked_fixture(tc, setup, teardown);
         tcase_add_test(tc, own_blocks_are_known);
+        tcase_add_test(tc, blocks_of_each_ring_thread_are_known);
+        tcase_add_test(tc, each_ring_thread_has_its_part_looked_at);
+        tcase_add_test(tc, positions_of_other_ring_threads_are_refused);
         tcase_add_test(tc, each_of_a_few_is_looked_at);
         tcase_add_test(tc, data_over_a_part_of_it_is_noticed);
         tcase_add_test(tc, every_sector_of_a_block_counts);
