@@ -4,7 +4,7 @@
  * Runs the engine alone, as a worker would (a sample each second, encoded), and prints one JSON object of what it
  * did and what it cost. tests/bench/engine makes the device that it is given and compares.
  *
- *     bench-engine noop|PATH rw=randwrite|randread bs=BYTES depth=N seconds=N
+ *     bench-engine noop|PATH rw=randwrite|randread bs=BYTES depth=N seconds=N workers=N
  */
 
 #include <errno.h>
@@ -27,6 +27,7 @@ typedef struct Options {
         uint64_t block_bytes;
         uint64_t depth;
         uint64_t seconds;
+        uint64_t workers;
 } Options;
 
 static int parse_option(Options *options, const char *arg) {
@@ -40,19 +41,23 @@ static int parse_option(Options *options, const char *arg) {
                 return parse_u64_range(arg + 6, 1, JOB_OUTSTANDING_MAX, &options->depth);
         else if (strncmp(arg, "seconds=", 8) == 0)
                 return parse_u64_range(arg + 8, 1, 86400, &options->seconds);
+        else if (strncmp(arg, "workers=", 8) == 0)
+                return parse_u64_range(arg + 8, 1, JOB_WORKERS_MAX, &options->workers);
         else
                 return -EINVAL;
         return 0;
 }
 
 static int parse_options(Options *ret, int argc, char **argv) {
-        Options options = { .rw = RW_RANDWRITE, .block_bytes = 4096, .depth = 32, .seconds = 10 };
+        Options options = { .rw = RW_RANDWRITE, .block_bytes = 4096, .depth = 32, .seconds = 10, .workers = 1 };
         int r = argc < 2 ? -EINVAL : 0;
 
         for (int i = 2; i < argc && r == 0; i++)
                 r = parse_option(&options, argv[i]);
         if (r < 0)
                 return r;
+        if (options.workers > options.depth)
+                return -EINVAL;
 
         options.path = argv[1];
         *ret = options;
@@ -80,7 +85,7 @@ static PhasePlan plan_phase(const Options *options, uint64_t device_bytes) {
                 .read_percent = options->rw == RW_RANDREAD ? 100 : 0,
                 .iodepth = (uint32_t) options->depth,
                 .numjobs = 1,
-                .workers = 1,
+                .workers = (uint32_t) options->workers,
                 .region_bytes = device_bytes,
                 .limit_bytes = UINT64_MAX,
                 .runtime_ns = options->seconds * NSEC_PER_SEC,
@@ -194,7 +199,8 @@ int main(int argc, char **argv) {
 
         if (parse_options(&options, argc, argv) < 0) {
                 fprintf(stderr,
-                        "usage: bench-engine noop|PATH [rw=randwrite|randread] [bs=BYTES] [depth=N] [seconds=N]\n");
+                        "usage: bench-engine noop|PATH [rw=randwrite|randread] [bs=BYTES] [depth=N] [seconds=N] "
+                        "[workers=N]\n");
                 return 2;
         }
         if (run(&options, &error) < 0) {
