@@ -4,11 +4,11 @@
 #include <math.h>
 
 #include "analysis/criteria.h"
-#include "iops-test.h"
 #include "judge.h"
 #include "output.h"
 #include "phrase.h"
 #include "render/table.h"
+#include "snia.h"
 #include "story.h"
 #include "util/macro.h"
 #include "util/text.h"
@@ -16,14 +16,13 @@
 
 typedef struct Analyzed {
         Judgement judgement;
-        SniaResult snia; /* each minute of the phase is a round */
-        SniaResult iops_test;
-        bool is_iops_test;
+        Snia snia;
         FioResult fio;
 } Analyzed;
 
 static void analyzed_clear(Analyzed *analyzed) {
         judgement_clear(&analyzed->judgement);
+        snia_clear(&analyzed->snia);
 }
 
 /* --- JSON --- */
@@ -113,62 +112,6 @@ static int add_cycle_json(json_object *document, const Analysis *a) {
         return 0;
 }
 
-/* null for a window that there was not. */
-static int add_window_json(json_object *snia, const char *key, const SniaWindow *w) {
-        if (w->first_round == 0) {
-                json_add_null(snia, key);
-                return 0;
-        }
-
-        json_object *o = json_object_new_object();
-        if (!o)
-                return -ENOMEM;
-        json_add_u64(o, "first_round", w->first_round);
-        json_add_u64(o, "last_round", w->last_round);
-        json_add_double(o, "from_s", w->from_s);
-        json_add_double(o, "to_s", w->to_s);
-        json_add_double(o, "average_iops", w->average);
-        json_add_double(o, "data_excursion_allowed_iops", w->data_excursion_allowed);
-        json_add_double(o, "data_excursion_iops", w->data_excursion);
-        json_add_double(o, "slope_excursion_allowed_iops", w->slope_excursion_allowed);
-        json_add_double(o, "slope_excursion_iops", w->slope_excursion);
-        json_add_double(o, "fit_slope_iops_per_round", w->fit_slope);
-        json_add_double(o, "fit_intercept_iops", w->fit_intercept);
-        json_add_bool(o, "steady", w->steady);
-        json_add(snia, key, o);
-        return 0;
-}
-
-static int add_rounds_json(json_object *snia, const SniaResult *result) {
-        json_add_u64(snia, "n_rounds", result->n_rounds);
-        json_add_u64(snia, "window_rounds", SNIA_N_WINDOW);
-        json_add_bool(snia, "attained", result->first.first_round > 0);
-        int r = add_window_json(snia, "first", &result->first);
-        return r < 0 ? r : add_window_json(snia, "last", &result->last);
-}
-
-static int add_snia_json(json_object *document, const Analyzed *analyzed) {
-        json_object *snia = json_object_new_object(), *iops_test = NULL;
-
-        if (!snia)
-                return -ENOMEM;
-        json_add(document, "snia", snia);
-        json_add_double(snia, "round_s", SNIA_ROUND_S);
-        int r = add_rounds_json(snia, &analyzed->snia);
-        if (r < 0)
-                return r;
-
-        if (!analyzed->is_iops_test) {
-                json_add_null(snia, "iops_test");
-                return 0;
-        }
-        iops_test = json_object_new_object();
-        if (!iops_test)
-                return -ENOMEM;
-        json_add(snia, "iops_test", iops_test);
-        return add_rounds_json(iops_test, &analyzed->iops_test);
-}
-
 static int add_fio_json(json_object *document, const FioResult *result) {
         json_object *fio = json_object_new_object();
 
@@ -200,7 +143,7 @@ static int analyze_json(Cli *cli, const Analyzed *analyzed) {
         if (r >= 0)
                 r = add_cycle_json(document, a);
         if (r >= 0)
-                r = add_snia_json(document, analyzed);
+                r = snia_add_json(document, &analyzed->snia);
         if (r >= 0)
                 r = add_fio_json(document, &analyzed->fio);
         return r < 0 ? r : output_json(cli, document, false);
@@ -252,20 +195,6 @@ static int print_regimes(const Judgement *j) {
         return r;
 }
 
-static void print_snia(const char *test, const char *rounds, const SniaResult *snia) {
-        const SniaWindow *w = snia->first.first_round > 0 ? &snia->first : &snia->last;
-
-        if (w->first_round == 0) {
-                printf("%s: five rounds in a row are needed, %u were made (%s)\n", test, snia->n_rounds, rounds);
-                return;
-        }
-        printf("%s: %s, rounds %u to %u of %u (%s): average %s IOPS, data excursion %s of %s allowed, "
-               "slope excursion %s of %s allowed; fit line %.4g * round %+.6g\n",
-               test, w->steady ? "steady" : "not steady", w->first_round, w->last_round, snia->n_rounds, rounds,
-               count(w->average).text, count(w->data_excursion).text, count(w->data_excursion_allowed).text,
-               count(w->slope_excursion).text, count(w->slope_excursion_allowed).text, w->fit_slope, w->fit_intercept);
-}
-
 static void print_fio(const FioResult *fio) {
         printf("fio steadystate=%s:%g%%, ss_dur=%.0f: ", fio->criterion.slope ? "iops_slope" : "iops",
                fio->criterion.limit_percent, fio->criterion.duration_s);
@@ -289,11 +218,9 @@ static int analyze_text(const Analyzed *analyzed) {
         if (r < 0)
                 return r;
         puts("\nWhat other tools call steady, which looks neither at the volume written nor at what comes later:");
-        print_snia("SNIA PTS", "a minute each", &analyzed->snia);
-        if (analyzed->is_iops_test)
-                print_snia("SNIA PTS IOPS test", "the phases of 4 KiB random writes", &analyzed->iops_test);
+        r = snia_print(&analyzed->snia);
         print_fio(&analyzed->fio);
-        return 0;
+        return r;
 }
 
 static int analyze_run(Cli *cli, const Arguments *arguments, Error *error) {
@@ -304,11 +231,7 @@ static int analyze_run(Cli *cli, const Arguments *arguments, Error *error) {
         if (r >= 0)
                 r = judge_run(&analyzed.judgement, store, arguments, arguments->words[0], error);
         if (r >= 0)
-                r = snia_judge(&analyzed.judgement.series, &analyzed.snia);
-        if (r >= 0)
-                r = iops_test_judge(&analyzed.judgement, store, &analyzed.iops_test, error);
-        if (r >= 0)
-                analyzed.is_iops_test = r > 0;
+                r = snia_look(&analyzed.snia, &analyzed.judgement, store, error);
         if (r >= 0)
                 r = fio_judge(&analyzed.judgement.series, &FIO_CRITERION_DEFAULT, &analyzed.fio);
         if (r >= 0)

@@ -176,6 +176,20 @@ def test_passes_are_the_rounds_of_the_iops_test(passes):
     line = next(line for line in passes("analyze", 1).out.splitlines() if line.startswith("SNIA PTS IOPS test"))
     assert "steady, rounds 3 to 7 of 8" in line and "average 1.00k IOPS, data excursion 70 of 201 allowed" in line
     assert "slope excursion 56 of 100 allowed; fit line -14 * round +1074" in line
+    assert [(r["round"], r["from_s"], r["to_s"], r["iops"]) for r in test["rounds"][:2]] == [
+        (1, 0, 60, 4000), (2, 60, 120, 2500),
+    ]  # fmt: skip
+    assert test["points"] == [{"bs": 4096, "read_percent": 0, "iops": 1004}]
+
+
+def test_the_rounds_of_the_iops_test_are_a_table(passes):
+    lines = passes("analyze", 1).out.splitlines()
+    (head,) = (i for i, line in enumerate(lines) if line.split() == ["ROUND", "FROM", "IOPS", "AVERAGE", "EXCURSION",
+                                                                    "SLOPE", "STEADY"])  # fmt: skip
+    assert [line.split()[-1] for line in lines[head + 1 : head + 9]] == ["-"] * 4 + ["no", "no", "yes", "yes"]
+    assert lines[head + 7].split() == ["7", "6", "min", "0", "s", "980", "1.00k", "7.0", "%", "5.6", "%", "yes"]
+    paused = passes("analyze", 3).out.splitlines()
+    assert [line.split()[-1] for line in paused[head + 1 : head + 9]] == ["-"] * 4 + ["no", "no", "-", "-"]
 
 
 def test_no_window_goes_across_a_pause_of_the_iops_test(passes):

@@ -158,15 +158,28 @@ def test_write_saturation_ends_at_four_times_the_capacity(service, loop):
 
 def test_rounds_of_snias_iops_test_are_judged_by_their_tracked_point(service, loop):
     text = shortened(service, "snia-iops", step_time="20ms")
-    text = text[: text.index("[3: 100/0]")].replace("runtime=1m", "runtime=100ms")
+    text = text[: text.index("[6: 100/0]")].replace("sample_interval=100ms", "sample_interval=1s")
     shown = run(service, text, loop(SIZE), "snia-iops")
     assert shown["phases"][0]["bytes"] == 2 * SIZE and "not purged" in shown["description"]
-    assert len(shown["phases"]) == 1 + 2 * 56
+    assert len(shown["phases"]) == 1 + 5 * 56
     cells = service.cli.json("matrix", "last")["cells"]
-    assert len(cells) == 2 * 55 and all(cell["iops"] > 0 for cell in cells)
-    tracked = [phase for phase in shown["phases"] if phase["name"].endswith("tracked")]
-    assert [(phase["rw"], phase["bs"], phase["state"]) for phase in tracked] == [("randwrite", 4 * KIB, "done")] * 2
-    assert service.cli.json("analyze", "last")["snia"]["iops_test"] is not None
+    assert len(cells) == 5 * 56 and all(cell["iops"] > 0 for cell in cells)
+
+    test = service.cli.json("analyze", "last")["snia"]["iops_test"]
+    tracked = [cell["iops"] for cell in cells if (cell["rw"], cell["bs"]) == ("randwrite", 4 * KIB)]
+    assert [r["iops"] for r in test["rounds"]] == pytest.approx(tracked) and len(tracked) == 5
+    sizes = [512, *(n * KIB for n in (4, 8, 16, 32, 64, 128, 1024))]
+    mixes = [100, 95, 65, 50, 35, 5, 0]
+    assert [(p["bs"], p["read_percent"]) for p in test["points"]] == [(bs, mix) for bs in sizes for mix in mixes]
+    by_point = {(p["bs"], p["read_percent"]): p["iops"] for p in test["points"]}
+    mixed = [cell["iops"] for cell in cells if cell["name"].endswith(": 65/35") and cell["bs"] == 8 * KIB]
+    assert by_point[8 * KIB, 65] == pytest.approx(sum(mixed) / 5)
+
+    lines = service.cli("analyze", "last").out.splitlines()
+    (table,) = (i for i, line in enumerate(lines) if line.startswith("Its IOPS by block size and mix"))
+    assert lines[table + 1].split() == ["BLOCK", *(f"{mix}/{100 - mix}" for mix in mixes)]
+    assert len(lines[table + 2 : table + 10]) == 8
+    assert [int(cell) for cell in lines[table + 2].split()[2:]] == [round(by_point[512, mix]) for mix in mixes]
 
 
 def test_endurance_mix_has_jedecs_sizes_and_share_of_writes(service, loop):
