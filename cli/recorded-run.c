@@ -94,6 +94,7 @@ static void plan_phase(const Keeper *keeper, size_t i) {
                 .action = PHASE_ACTION_IO,
                 .rw = reads && writes ? RW_RANDRW : reads ? RW_RANDREAD : RW_RANDWRITE,
                 .region_bytes = keeper->recorded->capacity_bytes,
+                .workers = 1,
         };
         if (reads)
                 plan->read_percent = (uint32_t) lround(100 * (double) phase->ios[DIRECTION_READ] /
