@@ -105,6 +105,7 @@ static int find_curve(Curve *c, Store *store, const Arguments *arguments, const 
         if (r < 0)
                 return r;
 
+        query_tell_range(&c->run, query->from_ns, query->to_ns);
         /* What comes in while this goes on is left out, that all parts of a document tell the same. */
         query->to_ns = MIN(query->to_ns, c->run.elapsed_ns);
         return make_label(c);
@@ -348,7 +349,7 @@ const Verb verb_plot = {
         .options = (const Option[]) {
                 { .name = "metric", .argument = "M", .help = "what to draw" },
                 { .name = "phase", .argument = "P", .help = "this phase only: its name, or its number from 0" },
-                { .name = "from", .argument = "S", .help = "from this running time on (seconds, or 15m, 10h)" },
+                { .name = "from", .argument = "S", .help = "from this running time on (seconds, or 250ms, 15m, 1.5h)" },
                 { .name = "to", .argument = "S", .help = "up to this running time" },
                 { .name = "log", .help = "logarithmic scale" },
                 {},

@@ -4,9 +4,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "output.h"
 #include "query.h"
 #include "util/macro.h"
 #include "util/parse.h"
+#include "util/time.h"
 
 int query_open_run(const Cli *cli, const char *which, Store **ret_store, uint32_t *ret_run, Error *error) {
         _cleanup_store_ Store *store = NULL;
@@ -71,9 +73,9 @@ int query_span(const Arguments *arguments, const char *name, uint64_t otherwise,
                 *ret_ns = otherwise;
                 return 0;
         }
-        if (parse_duration(value, ret_ns) < 0)
+        if (parse_span(value, ret_ns) < 0)
                 return error_set(error, ERROR_USAGE, EINVAL,
-                                 "--%s %s: not a time; expected seconds, or as in 90s, 15m, 10h", name, value);
+                                 "--%s %s: not a time; expected seconds, or as in 6.5, 250ms, 15m, 1.5h", name, value);
         return 0;
 }
 
@@ -91,6 +93,18 @@ int query_range(const Arguments *arguments, uint64_t *ret_from_ns, uint64_t *ret
         *ret_from_ns = from_ns;
         *ret_to_ns = to_ns;
         return 0;
+}
+
+void query_tell_range(const StoreRun *run, uint64_t from_ns, uint64_t to_ns) {
+        bool goes_on = !run_state_is_final(run->state);
+        char span[TIME_SPAN_MAX];
+
+        time_format_span(run->elapsed_ns, span);
+        if (from_ns > run->elapsed_ns)
+                output_notice("run %" PRIu32 " is %s long%s: there is nothing after --from", run->id, span,
+                              goes_on ? " so far" : "");
+        else if (to_ns != UINT64_MAX && to_ns > run->elapsed_ns && !goes_on)
+                output_notice("run %" PRIu32 " is %s long, and ends before --to", run->id, span);
 }
 
 int query_phase(const Arguments *arguments, uint32_t run, const StorePhase *phases, size_t n_phases,

@@ -22,6 +22,9 @@ int query_span(const Arguments *arguments, const char *name, uint64_t otherwise,
 /* --from and --to, from 0 to UINT64_MAX without them; ERROR_USAGE if they are the wrong way round. */
 int query_range(const Arguments *arguments, uint64_t *ret_from_ns, uint64_t *ret_to_ns, Error *error);
 
+/* Says, as a notice, if the range that was asked for goes beyond the end of the run: it may be meant, or mistyped. */
+void query_tell_range(const StoreRun *run, uint64_t from_ns, uint64_t to_ns);
+
 /*
  * --phase: the name of a phase, or its index from 0; *ret_index is -1 without the option. ERROR_USAGE with the nearest
  * name for an unknown one.

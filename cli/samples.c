@@ -242,6 +242,7 @@ static int samples_run(Cli *cli, const Arguments *arguments, Error *error) {
         if (r < 0)
                 return r;
 
+        query_tell_range(&run, query.from_ns, query.to_ns);
         printer->errors_known = run.errors_known;
         query.with_latency = printer->every_ns > 0;
         if (cli->json)
@@ -262,7 +263,7 @@ const Verb verb_samples = {
         .n_words_max = 1,
         .uses_database = true,
         .options = (const Option[]) {
-                { .name = "from", .argument = "S", .help = "from this running time on (seconds, or 15m, 10h)" },
+                { .name = "from", .argument = "S", .help = "from this running time on (seconds, or 250ms, 15m, 1.5h)" },
                 { .name = "to", .argument = "S", .help = "up to this running time" },
                 { .name = "every", .argument = "S", .help = "one row for every S seconds" },
                 {},

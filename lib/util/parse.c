@@ -84,22 +84,25 @@ int parse_u64_range(const char *s, uint64_t min, uint64_t max, uint64_t *ret) {
         return 0;
 }
 
+/* The unit of that suffix; NULL for none. */
+static const Unit *find_unit(const char *suffix, const Unit *units, size_t n_units) {
+        for (size_t i = 0; i < n_units; i++)
+                if (strcasecmp(suffix, units[i].suffix) == 0)
+                        return &units[i];
+        return NULL;
+}
+
 static int parse_with_unit(const char *s, const Unit *units, size_t n_units, uint64_t *ret) {
         uint64_t value;
         int r = scan_digits(&s, 10, &value);
+        const Unit *unit = r == -EINVAL ? NULL : find_unit(s, units, n_units);
 
-        if (r == -EINVAL)
-                return r;
-
-        for (size_t i = 0; i < n_units; i++) {
-                if (strcasecmp(s, units[i].suffix) != 0)
-                        continue;
-                if (r < 0 || __builtin_mul_overflow(value, units[i].factor, &value))
-                        return -ERANGE;
-                *ret = value;
-                return 0;
-        }
-        return -EINVAL;
+        if (!unit)
+                return -EINVAL;
+        if (r < 0 || __builtin_mul_overflow(value, unit->factor, &value))
+                return -ERANGE;
+        *ret = value;
+        return 0;
 }
 
 int parse_size(const char *s, uint64_t *ret_bytes) {
@@ -139,20 +142,47 @@ int parse_count(const char *s, uint64_t *ret) {
         return parse_with_unit(s, units, ELEMENTSOF(units), ret);
 }
 
-int parse_duration(const char *s, uint64_t *ret_ns) {
-        static const Unit units[] = {
-                { "", NSEC_PER_SEC },
-                { "us", NSEC_PER_USEC },
-                { "usec", NSEC_PER_USEC },
-                { "ms", NSEC_PER_MSEC },
-                { "msec", NSEC_PER_MSEC },
-                { "s", NSEC_PER_SEC },
-                { "m", 60 * NSEC_PER_SEC },
-                { "h", 3600 * NSEC_PER_SEC },
-                { "d", 86400 * NSEC_PER_SEC },
-        };
+static const Unit time_units[] = {
+        { "", NSEC_PER_SEC },
+        { "us", NSEC_PER_USEC },
+        { "usec", NSEC_PER_USEC },
+        { "ms", NSEC_PER_MSEC },
+        { "msec", NSEC_PER_MSEC },
+        { "s", NSEC_PER_SEC },
+        { "m", 60 * NSEC_PER_SEC },
+        { "h", 3600 * NSEC_PER_SEC },
+        { "d", 86400 * NSEC_PER_SEC },
+};
 
-        return parse_with_unit(s, units, ELEMENTSOF(units), ret_ns);
+int parse_duration(const char *s, uint64_t *ret_ns) {
+        return parse_with_unit(s, time_units, ELEMENTSOF(time_units), ret_ns);
+}
+
+#define SPAN_SCALE_MAX UINT64_C(100000000000000) /* a nanosecond is some parts of that in a day, the longest unit */
+
+int parse_span(const char *s, uint64_t *ret_ns) {
+        uint64_t whole, fraction = 0, scale = 1;
+
+        int r = scan_digits(&s, 10, &whole);
+        if (r == -EINVAL)
+                return r;
+        if (*s == '.') {
+                if (!is_digit(s[1]))
+                        return -EINVAL;
+                for (s++; is_digit(*s); s++)
+                        if (scale < SPAN_SCALE_MAX) {
+                                fraction = fraction * 10 + (uint64_t) digit_value(*s);
+                                scale *= 10;
+                        }
+        }
+        const Unit *unit = find_unit(s, time_units, ELEMENTSOF(time_units));
+        if (!unit)
+                return -EINVAL;
+        uint64_t part = (uint64_t) ((unsigned __int128) fraction * unit->factor / scale);
+        if (r < 0 || __builtin_mul_overflow(whole, unit->factor, &whole) || __builtin_add_overflow(whole, part, &whole))
+                return -ERANGE;
+        *ret_ns = whole;
+        return 0;
 }
 
 static locale_t c_locale;

@@ -30,6 +30,9 @@ int parse_count(const char *s, uint64_t *ret);
 /* A time: a decimal number with d, h, m, s, ms or msec, us or usec in either case; s if there is none. */
 int parse_duration(const char *s, uint64_t *ret_ns);
 
+/* Likewise, and with a fraction, which fio's jobs cannot have: "6.5", "1.5h"; what is below a nanosecond is cut off. */
+int parse_span(const char *s, uint64_t *ret_ns);
+
 /* A finite decimal number, whatever the locale. -ENOMEM if there was none for that. */
 int parse_double(const char *s, double *ret);
 

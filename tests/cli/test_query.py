@@ -141,6 +141,31 @@ def test_samples_from_to(fall):
     assert [s["elapsed_s"] for s in seen] == [119, 120]
 
 
+def test_times_have_fractions(database, script):
+    cli = database.write(script().run().state("running").samples(100, duration_ns=10**8).state("done"))
+    for times in (["--from", "6.45", "--to", "6.7"], ["--from", "6450ms", "--to", "6.7s"], ["--from", "0.1075m",
+                                                                                             "--to", "6.7999"]):
+        assert [s["elapsed_s"] for s in cli.json("samples", 1, *times)["samples"]] == [6.5, 6.6, 6.7], times
+        assert [p["to_s"] for p in cli.json("plot", 1, *times)["points"]] == [6.5, 6.6, 6.7], times
+    rows = cli.json("samples", 1, "--every", "2.5")
+    assert rows["interval_s"] == 2.5 and [row["elapsed_s"] for row in rows["samples"]] == [2.5, 5, 7.5, 10]
+
+
+@pytest.mark.parametrize("verb", ["samples", "plot"])
+def test_times_beyond_the_run_are_told(fall, verb):
+    assert fall(verb, 1, "--from", "194.5", "--to", "195").err == ""
+    assert "run 1 is 3 min 15 s long, and ends before --to" in fall(verb, 1, "--to", "195.5").err
+    result = fall(verb, 1, "--from", "10m", "--json")
+    assert "run 1 is 3 min 15 s long: there is nothing after --from" in result.err
+    assert result.json["samples" if verb == "samples" else "points"] == []
+
+
+def test_a_run_that_goes_on_may_come_to_the_time_yet(database, script):
+    cli = database.write(script().run().state("running").samples(10))
+    assert cli("samples", 1, "--to", "1h").err == ""
+    assert "run 1 is 10.0 s long so far" in cli("samples", 1, "--from", "1h").err
+
+
 def test_samples_every(fall):
     all_of_it = fall.json("samples", 1)["samples"]
     document = fall.json("samples", 1, "--every", "50")
@@ -169,7 +194,8 @@ def test_samples_as_text_have_a_row_each(fall):
     assert "35.0k" in lines[1] and "1.50k" in lines[121]
 
 
-@pytest.mark.parametrize("args", [["--from", "x"], ["--every", "0"], ["--every", "-1"], ["--to", "1 h"]])
+@pytest.mark.parametrize("args", [["--from", "x"], ["--every", "0"], ["--every", "-1"], ["--to", "1 h"],
+                                  ["--from", "6,5"], ["--to", "6."], ["--every", "1e3"], ["--every", "0.0000000001"]])
 def test_samples_with_a_bad_time(fall, args):
     assert args[0] in fall("samples", "1", *args, check=2).err
 

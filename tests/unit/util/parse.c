@@ -155,6 +155,38 @@ START_TEST(test_durations) {
 }
 END_TEST
 
+START_TEST(test_spans) {
+        static const NumberCase cases[] = {
+                { "0", 0, 0 },
+                { "90", 0, 90 * NSEC_PER_SEC },
+                { "6.5", 0, 6500 * NSEC_PER_MSEC },
+                { "0.1s", 0, 100 * NSEC_PER_MSEC },
+                { "1.5H", 0, 5400 * NSEC_PER_SEC },
+                { "0.000000001", 0, 1 },
+                { "0.0000000019", 0, 1 },
+                { "1.25d", 0, 108000 * NSEC_PER_SEC },
+                { "0.33333333333333333333333333333333333333d", 0, UINT64_C(28799999999999) },
+                { "250.5ms", 0, 250500000 },
+                { "0.9us", 0, 900 },
+                { "213503.5d", 0, UINT64_C(427007) * 43200 * NSEC_PER_SEC },
+                { "213504.5d", -ERANGE },
+                { "18446744073.8", -ERANGE },
+                { "99999999999999999999.5", -ERANGE },
+                { "6.", -EINVAL },
+                { ".5", -EINVAL },
+                { "6,5", -EINVAL },
+                { "6.5.1", -EINVAL },
+                { "6.5 s", -EINVAL },
+                { "6.5x", -EINVAL },
+                { "-6.5", -EINVAL },
+                { "1e3", -EINVAL },
+                { "", -EINVAL },
+        };
+
+        check_cases(parse_span, cases, ELEMENTSOF(cases));
+}
+END_TEST
+
 START_TEST(test_doubles) {
         static const struct {
                 const char *text;
@@ -214,6 +246,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_sizes_that_fio_guesses_at_are_refused);
         tcase_add_test(tc, test_counts);
         tcase_add_test(tc, test_durations);
+        tcase_add_test(tc, test_spans);
         tcase_add_test(tc, test_doubles);
         tcase_add_test(tc, test_nearest_word);
         suite_add_tcase(suite, tc);
