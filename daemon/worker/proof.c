@@ -111,10 +111,13 @@ static void proof_collect_share(Proof *proof, const Position *p, Range range, bo
         ranges_add(is_old ? &proof->settled : &proof->recent, &range);
 }
 
+/* Where all writes have failed nothing of the run can be there. */
 static void proof_collect(Proof *proof, const Plan *plan, bool kept_power) {
         const Standing *standing = proof->standing;
         uint64_t end_ns = 0;
 
+        if (standing->n_writes == 0)
+                return;
         for (uint32_t i = 0; i < standing->n_phases; i++) {
                 const Positions *positions = &standing->phases[i].positions;
                 const PhasePlan *phase = &plan->phases[i];

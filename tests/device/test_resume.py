@@ -321,6 +321,19 @@ def test_writes_as_much_as_planned(own_service, nbd):
     assert SIZE <= shown["phases"][0]["bytes"] <= SIZE + 2 * 4 * 64 * 1024  # a depth when it was recorded, and after
 
 
+def test_drive_whose_writes_have_all_failed_is_taken_up(own_service, nbd):
+    device = nbd(SIZE)
+    device.fail()
+    (run,) = own_service.start_run(RANDOM, device)
+    before = own_service.wait_samples(run, 2)
+    kill_service(own_service)
+    own_service.start()
+    assert own_service.wait_event(run, "resumed")["detail"] == f"on {device.path}: the run had written nothing to it"
+    device.fail(False)
+    check_goes_on(own_service, run, before)
+    wait_for(lambda: own_service.samples(run)[-1]["write_ios"] > 0, 10, "writes that succeed")
+
+
 def test_run_that_was_to_stop_stays_stopped(own_service, nbd):
     device = nbd(SIZE)
     (run,) = own_service.start_run(RANDOM, device)

@@ -50,7 +50,7 @@ static void setup(void) {
         phases[0] = random_phase(RW_RANDWRITE, 0);
         phases[1] = random_phase(RW_RANDREAD, 100);
         memset(standings, 0, sizeof(standings));
-        standing = (Standing){ .run_tag = TAG, .n_phases = 2, .phases = standings };
+        standing = (Standing){ .run_tag = TAG, .n_writes = N_WRITTEN, .n_phases = 2, .phases = standings };
         standing_note_plan(&standing, &plan);
         error = ERROR_INIT;
         detail = NULL;
@@ -424,6 +424,24 @@ START_TEST(a_signature_before_the_first_write_is_somebodys) {
 }
 END_TEST
 
+START_TEST(where_all_writes_failed_nothing_is_missing) {
+        static const char signature[] = "put to another use: it holds a file system";
+
+        stood_at(0, N_WRITTEN, 0, 1000);
+        standing.n_errors = N_WRITTEN;
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "does not carry what the run has written");
+        error_clear(&error);
+
+        standing.n_writes = 0;
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        ck_assert_str_eq(detail, "the run had written nothing to it");
+        expect_refused(LIKENESS_WEAK, REFUSAL_FINAL, "no serial number");
+        error_clear(&error);
+        add_signature(1080);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, signature);
+}
+END_TEST
+
 START_TEST(pieces_alike_in_many_places_are_the_runs_own) {
         phases[0].content.dedupe_percent = 100;
         write_indices(TAG, 0, N_WRITTEN);
@@ -532,6 +550,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, no_number_of_errors_excuses_more_than_a_quarter);
         tcase_add_test(tc, one_of_few_blocks_may_be_missing);
         tcase_add_test(tc, failed_writes_do_not_excuse_a_drive_without_any);
+        tcase_add_test(tc, where_all_writes_failed_nothing_is_missing);
         tcase_add_test(tc, a_drive_that_cannot_be_read_is_waited_for);
         tcase_add_test(tc, a_signature_in_an_own_sector_is_chance);
         tcase_add_test(tc, a_signature_elsewhere_is_somebodys);
