@@ -50,6 +50,21 @@ def test_a_device_with_content(cli, loop):
     assert "with --erase-existing" in cli("devices", device.path).out
 
 
+def test_a_label_that_acts_on_a_terminal_is_shown_as_text(service, loop):
+    device = loop()
+    needs.need_programs("mkfs.ext4")
+    label = b"\x1b[2J%n%s\"'\\\n\xff"
+    subprocess.run(["mkfs.ext4", "-q", "-L", label, device.path], check=True)
+    (reason, *_) = one(service.cli, device)["reasons"]
+    assert "\x1b[2J%n%s\"'\\\n\ufffd" in reason
+    job = "[p]\nrw=randwrite\n"
+    refused = service.cli("start", "-", "--device", device.path, "--confirm", device.confirm, input=job, check=3)
+    for told in (service.cli("devices", device.path).out, refused.err):
+        assert "\\x1B[2J%n%s\"'" in told, told
+    for told in (service.cli("devices", device.path).out, refused.err, service.log()):
+        assert "\x1b" not in told and "\udcff" not in told, told
+
+
 def test_looking_changes_nothing(cli, loop):
     device = loop()
     before = device.stat()["writes"], harness.content_hash(device.file)

@@ -52,6 +52,7 @@ def guest():
             guest.add(name, "scsi", "TWIN", 64 * MIB)
         guest.add("kept", "nvme", "KEPT", 256 * MIB)
         guest.add("volatile", "nvme", "VOLATILE", 256 * MIB, "qcow2")
+        guest.add("hostile", "scsi", "S\x1b[2J%n%s\"'\\\nE", 64 * MIB)
         guest.boot()
         guest.install_plateau()
         yield guest

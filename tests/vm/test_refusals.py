@@ -2,6 +2,8 @@
 """Never the wrong disk, on a machine with everything that can lay hands on one: each reason refuses a confirmed start
 with its own words and exit status 3, changes no byte, and stands in `plateau devices` beforehand."""
 
+import json
+
 import pytest
 from guest import JOB
 
@@ -126,3 +128,19 @@ def test_serial_that_two_drives_have_confirms_neither(guest):
         refused = guest.plateau("start", "-", "--device", path, "--confirm", "TWIN", input=JOB, check=3)
         assert f"{other} has the same serial number" in refused.err, refused
         assert f"confirm with --confirm {path.removeprefix('/dev/')}" in refused.err, refused
+
+
+def test_serial_that_acts_on_a_terminal_is_shown_as_text(guest):
+    path, serial = guest.path("hostile"), guest.drive("hostile").serial
+    assert guest.json("devices", path)["devices"][0]["serial"] == serial
+    refused = guest.plateau("start", "-", "--device", path, "--confirm", "S", input=JOB, check=3)
+    run = guest.start("hostile")
+    guest.wait_samples(run, 1)
+    assert guest.row(run)["device"]["serial"] == serial
+    guest.plateau("stop", run)
+    guest.wait_state(run, "stopped")
+    for told in (refused.err, guest.plateau("devices", path).out, guest.plateau("show", run).out):
+        assert "S\\x1B[2J%n%s\"'" in told and "\x1b" not in told, told
+    for line in guest("journalctl -b -q -u plateaud -o json").out.splitlines():
+        message = json.loads(line)["MESSAGE"]  # a list of bytes if it is no text
+        assert isinstance(message, str) and "\x1b" not in message, message
