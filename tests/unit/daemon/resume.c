@@ -135,6 +135,7 @@ START_TEST(a_killed_worker_is_replaced_and_goes_on) {
         ck_assert_uint_eq(standing->elapsed_ns, NSEC_PER_SEC);
         ck_assert_uint_eq(standing->phases[0].elapsed_ns, NSEC_PER_SEC);
         ck_assert_uint_eq(standing->phases[0].positions.of[0].next_index, 100);
+        ck_assert_uint_eq(standing->n_writes, 100); /* or no proof would be asked of the drive */
         ck_assert(!standing->drained && !standing->paused);
         ck_assert(standing->same_boot);
 
