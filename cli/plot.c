@@ -20,7 +20,9 @@ typedef struct Curve {
         QueryPhases phases;
         StoreSampleQuery query;
         size_t n, n_allocated;
-        double *from_s, *to_s, *value;
+        double *from, *to, *value; /* of each sample; from and to as the axis has it: seconds, or gigabytes written */
+        bool over_written;
+        double written_bytes; /* up to the sample */
         char *label;
 } Curve;
 
@@ -35,8 +37,8 @@ static void curves_clear(Curves *curves) {
 
                 store_run_clear(&c->run);
                 query_phases_clear(&c->phases);
-                free(c->from_s);
-                free(c->to_s);
+                free(c->from);
+                free(c->to);
                 free(c->value);
                 free(c->label);
         }
@@ -44,7 +46,7 @@ static void curves_clear(Curves *curves) {
 }
 
 static int grow(Curve *c) {
-        double **arrays[] = { &c->from_s, &c->to_s, &c->value };
+        double **arrays[] = { &c->from, &c->to, &c->value };
         size_t wanted = MAX((size_t) 1024, c->n_allocated * 2);
 
         for (size_t i = 0; i < ELEMENTSOF(arrays); i++) {
@@ -65,13 +67,24 @@ static double end_s(const Sample *sample) {
         return (double) sample->elapsed_ns / (double) NSEC_PER_SEC;
 }
 
+#define GIGABYTE 1e9 /* as drives are sold */
+
 static int on_sample(const Sample *sample, const StoreLatency *latency, void *userdata) {
         Curve *c = userdata;
+        double from = begin_s(sample), to = end_s(sample);
 
+        if (c->over_written) {
+                from = c->written_bytes / GIGABYTE;
+                c->written_bytes += (double) sample->bytes[DIRECTION_WRITE];
+                to = c->written_bytes / GIGABYTE;
+                /* Nothing was written, so this lies nowhere. */
+                if (sample->bytes[DIRECTION_WRITE] == 0)
+                        return 0;
+        }
         if (c->n == c->n_allocated && grow(c) < 0)
                 return -ENOMEM;
-        c->from_s[c->n] = begin_s(sample);
-        c->to_s[c->n] = end_s(sample);
+        c->from[c->n] = from;
+        c->to[c->n] = to;
         c->value[c->n] = c->metric->value(sample, latency);
         c->n++;
         return 0;
@@ -89,11 +102,26 @@ static int make_label(Curve *c) {
         return c->label ? 0 : -ENOMEM;
 }
 
+/* What was written before --from would not be known. */
+static int read_over(Curve *c, const Arguments *arguments, Error *error) {
+        const char *over = arguments_value(arguments, "over") ?: "time";
+
+        c->over_written = strcmp(over, "written") == 0;
+        if (!c->over_written && strcmp(over, "time") != 0)
+                return error_set(error, ERROR_USAGE, EINVAL, "--over %s: expected time or written", over);
+        if (c->over_written && (arguments_has(arguments, "from") || arguments_has(arguments, "to")))
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "--from and --to are times, which there are none with --over written");
+        return 0;
+}
+
 /* All but its samples. */
 static int find_curve(Curve *c, Store *store, const Arguments *arguments, const char *which, Error *error) {
         StoreSampleQuery *query = &c->query;
 
-        int r = query_range(arguments, &query->from_ns, &query->to_ns, error);
+        int r = read_over(c, arguments, error);
+        if (r >= 0)
+                r = query_range(arguments, &query->from_ns, &query->to_ns, error);
         if (r >= 0)
                 r = store_find_run(store, which, &query->run, error);
         if (r >= 0)
@@ -114,16 +142,21 @@ static int find_curve(Curve *c, Store *store, const Arguments *arguments, const 
 typedef struct PointPrinter {
         const Metric *metric;
         OutputArray *array;
+        bool over_written;
+        double written_bytes; /* up to the sample's end */
 } PointPrinter;
 
 static int on_point(const Sample *sample, const StoreLatency *latency, void *userdata) {
-        const PointPrinter *printer = userdata;
+        PointPrinter *printer = userdata;
         json_object *point = json_object_new_object();
 
         if (!point)
                 return -ENOMEM;
         json_add_double(point, "from_s", begin_s(sample));
         json_add_double(point, "to_s", end_s(sample));
+        printer->written_bytes += (double) sample->bytes[DIRECTION_WRITE];
+        if (printer->over_written)
+                json_add_double(point, "written_gb", printer->written_bytes / GIGABYTE);
         json_add_double(point, "value", printer->metric->value(sample, latency));
         return output_array_add(printer->array, point);
 }
@@ -135,7 +168,7 @@ static void add_run_json(json_object *o, const Curve *c) {
 }
 
 static int print_points(const Curve *c, Store *store, OutputArray *array, Error *error) {
-        PointPrinter printer = { .metric = c->metric, .array = array };
+        PointPrinter printer = { .metric = c->metric, .array = array, .over_written = c->over_written };
 
         return store_each_sample(store, &c->query, on_point, &printer, error);
 }
@@ -197,9 +230,12 @@ static int make_marks(Marks *marks, const Curve *c) {
         if (!marks->items || !marks->texts)
                 return -ENOMEM;
 
+        double before_bytes = 0;
         for (size_t i = 0; i < c->phases.n; i++) {
                 const StorePhase *phase = &c->phases.items[i];
+                double at_gb = before_bytes / GIGABYTE;
 
+                before_bytes += (double) phase->bytes[DIRECTION_WRITE];
                 if (phase->n_samples == 0)
                         continue;
                 char *text = text_escape(phase->name);
@@ -207,7 +243,8 @@ static int make_marks(Marks *marks, const Curve *c) {
                         return -ENOMEM;
                 marks->texts[marks->n] = text;
                 marks->items[marks->n++] = (PlotMark) {
-                        .at_s = (double) phase->first_elapsed_ns / (double) NSEC_PER_SEC,
+                        .at_s = c->over_written ? at_gb
+                                                : (double) phase->first_elapsed_ns / (double) NSEC_PER_SEC,
                         .text = text,
                 };
         }
@@ -285,7 +322,7 @@ static int plot_text(Store *store, const Metric *metric, const Arguments *argume
                 return -ENOMEM;
         for (size_t i = 0; i < curves->n; i++) {
                 const Curve *c = &curves->items[i];
-                series[i] = (PlotSeries) { .label = c->label, .from_s = c->from_s, .to_s = c->to_s, .value = c->value,
+                series[i] = (PlotSeries) { .label = c->label, .from_s = c->from, .to_s = c->to, .value = c->value,
                         .n = c->n };
         }
         if (curves->n == 1)
@@ -296,6 +333,7 @@ static int plot_text(Store *store, const Metric *metric, const Arguments *argume
         const PlotOptions options = {
                 .title = title,
                 .unit = metric->unit,
+                .amount_unit = curves->items[0].over_written ? "GB" : NULL,
                 .width = output_width(),
                 .height = plot_rows(curves->n, marks.n),
                 .log_scale = arguments_has(arguments, "log"),
@@ -337,12 +375,13 @@ static int plot_run(Cli *cli, const Arguments *arguments, Error *error) {
 const Verb verb_plot = {
         .name = "plot",
         .summary = "the curve of a run, or of several, on the terminal",
-        .words = "RUN... [--metric M] [--phase P] [--from S] [--to S] [--log]",
+        .words = "RUN... [--metric M] [--phase P] [--from S] [--to S] [--over written] [--log]",
         .description = "Draws a metric over running time: iops (default), write-iops, read-iops, bandwidth, "
                        "write-bandwidth, read-bandwidth, latency-mean, latency-p50, latency-p99, latency-max, errors, "
                        "in-flight, cpu, temperature. Each column shows the lowest and the highest sample in it, so "
                        "that a dip of one second in ten hours is to be seen. Without --phase the whole run is shown, "
-                       "with the phases marked.",
+                       "with the phases marked. Over what was written in place of time a curve can be held against "
+                       "those of larger drives, and SNIA's reports ask for it.",
         .n_words_min = 1,
         .n_words_max = SIZE_MAX,
         .uses_database = true,
@@ -351,6 +390,7 @@ const Verb verb_plot = {
                 { .name = "phase", .argument = "P", .help = "this phase only: its name, or its number from 0" },
                 { .name = "from", .argument = "S", .help = "from this running time on (seconds, or 250ms, 15m, 1.5h)" },
                 { .name = "to", .argument = "S", .help = "up to this running time" },
+                { .name = "over", .argument = "written", .help = "over the gigabytes written, not over time" },
                 { .name = "log", .help = "logarithmic scale" },
                 {},
         },

@@ -29,7 +29,7 @@ typedef struct IopsPass {
 typedef struct IopsPoint {
         uint64_t block_bytes;
         unsigned read_percent;
-        double iops; /* mean of the window's passes; NaN: some of them are missing or incomplete, or there is no window */
+        double iops; /* mean of the window's passes; NaN: one is missing or incomplete, or there is no window */
         size_t n_passes;
 } IopsPoint;
 

@@ -169,6 +169,16 @@ TimeAxis time_axis_make(double from_s, double to_s, unsigned n_ticks_max) {
         };
 }
 
+TimeAxis amount_axis_make(double from, double to, unsigned n_ticks_max, const char *unit) {
+        return (TimeAxis) {
+                .from_s = from,
+                .to_s = to,
+                .step_s = axis_nice_step((to - from) / n_ticks_max),
+                .unit_s = 1,
+                .unit = unit,
+        };
+}
+
 const char *time_axis_format(const TimeAxis *axis, double at_s, char *buf) {
         double value = at_s / axis->unit_s;
 

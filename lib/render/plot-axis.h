@@ -49,5 +49,8 @@ typedef struct TimeAxis {
 /* At most n_ticks_max ticks. to_s > from_s. */
 TimeAxis time_axis_make(double from_s, double to_s, unsigned n_ticks_max);
 
+/* The same over amounts of something that is not time, which unit (static) is the name of. */
+TimeAxis amount_axis_make(double from, double to, unsigned n_ticks_max, const char *unit);
+
 /* "0", "30 s", "1.5 h". Returns buf (AXIS_LABEL_MAX bytes). */
 const char *time_axis_format(const TimeAxis *axis, double at_s, char *buf);

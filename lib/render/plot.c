@@ -98,7 +98,10 @@ static int lay_out(Plot *plot, const Extremes *e) {
                                        e->has_zero);
         plot->label_columns = widest_label(&plot->values);
         plot->columns = plot->width - plot->label_columns - 2;
-        plot->times = time_axis_make(e->from_s, e->to_s, plot->columns / COLUMNS_PER_TIME_TICK);
+        plot->times = plot->options->amount_unit
+                              ? amount_axis_make(e->from_s, e->to_s, plot->columns / COLUMNS_PER_TIME_TICK,
+                                                 plot->options->amount_unit)
+                              : time_axis_make(e->from_s, e->to_s, plot->columns / COLUMNS_PER_TIME_TICK);
 
         plot->canvas = canvas_new(plot->columns, plot->height);
         plot->bins = calloc(plot->n_series, sizeof *plot->bins);

@@ -32,6 +32,7 @@ typedef struct PlotMark {
 typedef struct PlotOptions {
         const char *title;
         const char *unit; /* "IOPS", "MB/s", "ms" */
+        const char *amount_unit; /* what stands for seconds are amounts of this, "GB"; NULL: seconds */
         unsigned width;   /* columns in all; 0: 80; less than 40: 40 */
         unsigned height;  /* rows of the curve; 0: 16; less than 4: 4 */
         bool log_scale;   /* of the value; zeros lie on the bottom line */

@@ -114,7 +114,8 @@ def test_show_within_80_columns(fall):
 
 
 SAMPLE_KEYS = set("""seq phase at elapsed_s duration_ns write_ios read_ios trim_ios write_bytes read_bytes errors
-                     in_flight latency_p50_ns latency_p99_ns latency_max_ns cpu_percent temperature_c""".split())
+                     in_flight latency_p50_ns latency_p99_ns latency_max_ns cpu_percent temperature_c
+                     worker_cpu_percent ring_cpu_percent""".split())
 
 
 def test_samples(fall):
@@ -225,6 +226,21 @@ def test_plot_of_a_phase_by_name_and_by_number(fall):
     for phase in ("read back", "1"):
         points = fall.json("plot", 1, "--phase", phase)["points"]
         assert points[0]["from_s"] == 180 and len(points) == 15
+
+
+def test_plot_over_what_was_written(fall, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    points = fall.json("plot", 1, "--over", "written")["points"]
+    # 120 s of 35000 writes of 4 KiB, then 60 s of 1500; then it only reads.
+    assert points[0]["written_gb"] == pytest.approx(0.14336) and points[119]["written_gb"] == pytest.approx(17.2032)
+    assert [p["written_gb"] for p in points[180:]] == pytest.approx([17.2032 + 0.36864] * 15)
+    # So the fall, two thirds along in time, is near the end; and what was not written lies nowhere.
+    lines = fall("plot", 1, "--over", "written").out.splitlines()
+    axis = next(i for i, line in enumerate(lines) if "└" in line or line.lstrip().startswith("+-"))
+    assert "15 GB" in lines[axis + 1] and " s" not in lines[axis + 1]
+    assert any("read back" in line for line in lines[axis + 2 :])
+    assert "--over space: expected time or written" in fall("plot", 1, "--over", "space", check=2).err
+    assert "--from and --to are times" in fall("plot", 1, "--over", "written", "--from", "3", check=2).err
 
 
 def test_plot_of_a_phase_that_is_not_there(fall):

@@ -146,6 +146,28 @@ START_TEST(time_ticks_are_few) {
 }
 END_TEST
 
+START_TEST(amounts_have_decimal_steps) {
+        static const struct {
+                double to, step;
+                const char *second;
+        } cases[] = {
+                { 1, 0.2, "0.2 GB" },
+                { 0.04, 0.01, "0.01 GB" },
+                { 480, 100, "100 GB" },
+                { 3600, 1000, "1000 GB" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                TimeAxis axis = amount_axis_make(0, cases[i].to, 6, "GB");
+                char label[AXIS_LABEL_MAX];
+
+                ck_assert_double_eq_tol(axis.step_s, cases[i].step, 1e-9);
+                ck_assert_str_eq(time_axis_format(&axis, 0, label), "0");
+                ck_assert_str_eq(time_axis_format(&axis, axis.step_s, label), cases[i].second);
+        }
+}
+END_TEST
+
 static Suite *axis_suite(void) {
         Suite *suite = suite_create("plot-axis");
         TCase *tcase = tcase_create("plot-axis");
@@ -159,6 +181,7 @@ static Suite *axis_suite(void) {
         tcase_add_test(tcase, log_scale_takes_anything);
         tcase_add_test(tcase, time_units_fit_the_span);
         tcase_add_test(tcase, time_ticks_are_few);
+        tcase_add_test(tcase, amounts_have_decimal_steps);
         suite_add_tcase(suite, tcase);
         return suite;
 }
