@@ -99,6 +99,7 @@ static int sample(uint64_t seq, uint64_t duration_ns, uint64_t ios) {
         message.sample->duration_ns = duration_ns;
         message.sample->ios[DIRECTION_WRITE] = ios;
         message.sample->bytes[DIRECTION_WRITE] = ios * 4096;
+        message.sample->positions.n = 1;
         return fake_say(&message);
 }
 
@@ -281,6 +282,24 @@ START_TEST(samples_that_waited_are_taken) {
         fake_now_ns += 3600 * NSEC_PER_SEC;
         for (uint64_t seq = 0; seq < 3600; seq++)
                 ck_assert_int_eq(sample(seq, NSEC_PER_SEC, 1), 0);
+}
+END_TEST
+
+START_TEST(fifty_days_and_2_to_the_40th_ios_are_counted_to_the_last) {
+        const uint64_t days_ns = 50 * UINT64_C(86400) * NSEC_PER_SEC, n_ios = (UINT64_C(1) << 40) + 1;
+        Run *run = running();
+
+        for (uint64_t seq = 0; seq < 2; seq++) {
+                fake_now_ns += days_ns;
+                ck_assert_int_eq(sample(seq, days_ns, n_ios), 0);
+        }
+        ck_assert_uint_eq(run_progress(run).elapsed_ns, 2 * days_ns);
+        ck_assert_uint_eq((uint64_t) (run_progress(run).iops * 4320000), n_ios);
+        ck_assert_int_eq(occurs(OCCURRENCE_STOPPING, 2 * days_ns), 0);
+
+        fake_end(&(WorkerEnd){ .status = SIGKILL });
+        ck_assert_uint_eq(run_standing(run, "")->n_writes, 2 * n_ios);
+        ck_assert_uint_eq(run_standing(run, "")->elapsed_ns, 2 * days_ns);
 }
 END_TEST
 
@@ -478,6 +497,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tcase, no_state_is_written_before_the_event_that_explains_it);
         tcase_add_test(tcase, running_time_cannot_outrun_the_clock);
         tcase_add_test(tcase, samples_that_waited_are_taken);
+        tcase_add_test(tcase, fifty_days_and_2_to_the_40th_ios_are_counted_to_the_last);
         tcase_add_test(tcase, samples_come_no_faster_than_their_interval);
         tcase_add_test(tcase, pauses_may_cut_samples);
         tcase_add_test(tcase, events_are_bounded_by_time);

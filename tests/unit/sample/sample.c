@@ -164,19 +164,22 @@ START_TEST(damaged_is_refused_or_encodes_to_itself) {
 }
 END_TEST
 
+/* At the beginning of a run, and after more than any has ever done. */
 START_TEST(difference_of_counters) {
+        static const uint64_t pasts[] = { 3, UINT64_C(1) << 41, UINT64_C(1) << 62 };
         static Counters before, now;
+        uint64_t past = pasts[_i];
 
         for (unsigned d = 0; d < N_DIRECTIONS; d++) {
-                before.ios[d] = 10 * (d + 1);
-                now.ios[d] = 15 * (d + 1);
-                before.bytes[d] = 4096 * (d + 1);
-                now.bytes[d] = 8192 * (d + 1);
-                before.latency[d].buckets[d] = 3;
-                now.latency[d].buckets[d] = 8;
+                before.ios[d] = past;
+                now.ios[d] = past + 5 * (d + 1);
+                before.bytes[d] = past;
+                now.bytes[d] = past + 4096 * (d + 1);
+                before.latency[d].buckets[d] = past;
+                now.latency[d].buckets[d] = past + 5;
         }
-        before.errors = 3;
-        now.errors = 5;
+        before.errors = past;
+        now.errors = past + 2;
 
         fill_sample();
         sample_set_difference(&sample, &now, &before);
@@ -203,7 +206,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, impossible_values_are_refused);
         tcase_add_test(c, more_positions_than_there_may_be_are_refused);
         tcase_add_test(c, damaged_is_refused_or_encodes_to_itself);
-        tcase_add_test(c, difference_of_counters);
+        tcase_add_loop_test(c, difference_of_counters, 0, 3);
         suite_add_tcase(s, c);
         return s;
 }
