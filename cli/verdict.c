@@ -197,10 +197,12 @@ static int print_verdict(const Judged *judged) {
 
         if (!title)
                 return -ENOMEM;
-        printf("%s\nverdict: %s%s\n", title, verdict_result_name(judged->verdict.result),
-               !judged->verdict.is_default ? "" :
-               judged->by_file ? ", by plateau's own standard: the file expects nothing"
-                               : ", by plateau's own standard: the job expects nothing ([expect])");
+        printf("%s\nverdict: %s", title, verdict_result_name(judged->verdict.result));
+        if (judged->verdict.is_default)
+                printf(", by plateau's own standard, as the %s expects nothing ([expect]):\n"
+                       "  %.0f %% of the burst must last, and no I/O may fail",
+                       judged->by_file ? "file" : "job", 100 * VERDICT_DEFAULT_FLOOR_RATIO_MIN);
+        putchar('\n');
         for (size_t i = 0; i < judged->verdict.n_reasons; i++)
                 print_reason(&judged->verdict.reasons[i]);
         if (!judged->judgement.run.errors_known)

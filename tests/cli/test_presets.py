@@ -78,3 +78,27 @@ def test_a_name_means_the_preset_whatever_lies_in_the_directory(cli, tmp_path, m
 def test_completion_knows_presets(cli):
     completion = (harness.SOURCE / "packaging" / "completions" / "plateau").read_text()
     assert "presets" in completion.split("start | check-job)")[1].split(";;")[0]
+
+
+@pytest.mark.parametrize("levels, status, word, level", [
+    ([(1500, 5000)], 0, "pass", 1), ([(300, 35000), (1800, 500)], 1, "fail", 0.0143), ([(60, 5000)], 7, "inconclusive", 1),
+])  # fmt: skip
+def test_overnight_is_judged_out_of_the_box(database, script, levels, status, word, level):
+    text = database.cli("presets", "overnight").out
+    lines = script().size(64 << 20).job(*(line for line in text.splitlines() if line and line[0] != "#"))
+    lines = lines.run("overnight").state("running").phase(0, "running")
+    for seconds, writes in levels:
+        lines = lines.noisy(seconds, writes)
+    for cell in range(1, 61):
+        lines = lines.samples(3, phase=cell, writes=10).phase(cell, "done")
+    cli = database.write(lines.phase(0, "done").state("done"))
+
+    document = cli.json("verdict", 1, check=status)
+    assert (document["verdict"], document["expected_by"], document["phase"]) == (word, "default", "torture")
+    floor, errors = document["reasons"]
+    assert (floor["criterion"], floor["expected"], floor["result"]) == ("floor_ratio_min", 0.2, word)
+    assert floor["measured"] == pytest.approx(level, rel=0.05)
+    assert (errors["criterion"], errors["measured"], errors["result"]) == ("errors_max", 0, "pass")
+    _, head, standard, *reasons = cli("verdict", 1, check=status).out.splitlines()
+    assert head == f"verdict: {word}, by plateau's own standard, as the job expects nothing ([expect]):"
+    assert standard == "  20 % of the burst must last, and no I/O may fail" and len(reasons) == 2
