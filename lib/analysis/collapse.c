@@ -110,12 +110,23 @@ static double collapse_trough(const Series *s, size_t from) {
         return series_extreme(s, from, s->total_s < SHORT_RUN_S ? REGIME_MIN_SHORT_S : REGIME_MIN_S, fmin);
 }
 
+/* The highest up to l. A burst is what a drive begins with: later on a passage is none, however high it goes. */
+static size_t burst_regime(const Analysis *a, size_t l) {
+        size_t b = 0;
+        bool has_lasted = !a->regimes[0].transient;
+
+        for (size_t i = 1; i <= l; i++) {
+                const Regime *r = &a->regimes[i];
+                if (r->iops_mean > a->regimes[b].iops_mean && !(has_lasted && r->transient))
+                        b = i;
+                has_lasted |= !r->transient;
+        }
+        return b;
+}
+
 int collapse_find(Work *w, size_t l) {
         Analysis *a = w->a;
-        size_t b = 0;
-        for (size_t i = 1; i <= l; i++)
-                if (a->regimes[i].iops_mean > a->regimes[b].iops_mean)
-                        b = i;
+        size_t b = burst_regime(a, l);
 
         a->burst_iops = fmax(a->regimes[b].iops_mean, a->steady_iops);
         a->burst_from_s = a->regimes[b].from_s;

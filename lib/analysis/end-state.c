@@ -23,6 +23,12 @@
 #define STAIRS_MIN 3
 #define STAIRS_OUTLAST 1.5 /* as long as the longest stair, and half as long again */
 
+/* Of its last seven eighths, six, ... or the last one a level that began to move is looked for. */
+#define HINGES 8
+
+/* Of the price of a regime: to choose one of n blocks is worth LRV · ln n. */
+#define ANY_BLOCK (1.0 / 3)
+
 /* A drive that has come back from that so often will again. */
 #define BREAKS_KNOWN 3
 
@@ -64,6 +70,29 @@ static int regime_lines_trend(const Work *w, const Regime *l, int *ret) {
         return r;
 }
 
+/* The line, or the level that began to move after an eighth, two, ... of n values, that leaves least unexplained. */
+static Hinge best_hinge(const double *y, size_t n) {
+        Hinge best = hinge_fit(y, n, 0);
+
+        for (size_t k = 1; k < HINGES && n - n * k / HINGES >= ANALYSIS_MIN_BLOCKS; k++) {
+                Hinge hinge = hinge_fit(y, n, n * k / HINGES);
+                if (hinge.sum_rr < best.sum_rr)
+                        best = hinge;
+        }
+        return best;
+}
+
+/* By where it goes after having been level for a while, which a line through all of it, or through half, blurs. */
+static int regime_hinge_trend(const Work *w, const Regime *l, int *ret) {
+        size_t n = l->to_block - l->from_block;
+        Hinge hinge = best_hinge(w->y + l->from_block, n);
+
+        *ret = 0;
+        if (hinge.at == 0 || fabs(hinge.slope) * (double) (n - hinge.at) < REGIME_MIN_STEP)
+                return 0;
+        return hinge_direction(w->y + l->from_block, n, &hinge, ret);
+}
+
 /* Whether regime l itself still moves, and where to; of its two halves the last knows better. */
 static int regime_trend(const Work *w, const Regime *l, int *ret) {
         size_t n = l->to_block - l->from_block, q = MAX((size_t) 1, n / 4);
@@ -77,6 +106,8 @@ static int regime_trend(const Work *w, const Regime *l, int *ret) {
 
         double change = mean_of(w->y + l->to_block - q, q) - mean_of(w->y + l->from_block, q);
         int r = regime_lines_trend(w, l, ret);
+        if (r >= 0 && *ret == 0)
+                r = regime_hinge_trend(w, l, ret);
         if (r >= 0 && *ret == 0 &&
             fabs(change) > fmax(REGIME_MIN_STEP, MOVE_SIGMAS * sqrt(2 * lrv / (double) q)))
                 *ret = sign_of(change);
@@ -105,8 +136,9 @@ static size_t staircase_begin(const Work *w, size_t l, int direction) {
 }
 
 /*
- * Whether the last regimes are one straight way, cut to pieces, rather than levels: a line through them leaves no more
- * unexplained than the levels do. It has no more to choose from than two levels; each further one has its price.
+ * Whether the last regimes are one straight way, or one that began after a while, cut to pieces, rather than levels: a
+ * hinge through them leaves no more unexplained than the levels do. Each level beyond two has its price; and two may
+ * change at any block, by which they fit a slope in noise better than it does itself.
  */
 static bool staircase_is_slope(const Work *w, size_t begin, size_t l) {
         const Regime *r = w->a->regimes;
@@ -114,8 +146,8 @@ static bool staircase_is_slope(const Work *w, size_t begin, size_t l) {
 
         for (size_t i = l; i-- > begin;) {
                 of_levels += regime_residuals(w, &r[i]);
-                Line line = line_fit(w->y + r[i].from_block, r[l].to_block - r[i].from_block);
-                if (line.sum_rr <= of_levels + (double) (l - i - 1) * w->penalty)
+                Hinge hinge = best_hinge(w->y + r[i].from_block, r[l].to_block - r[i].from_block);
+                if (hinge.sum_rr <= of_levels + ((double) (l - i - 1) + ANY_BLOCK) * w->penalty)
                         return true;
         }
         return false;

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +11,10 @@
 
 /* MAD of a normal distribution is its standard deviation / 1.4826. */
 #define MAD_TO_SIGMA 1.4826
+
+/* The middle four fifths of a normal distribution. */
+#define SPREAD_SHARE 0.8
+#define SPREAD_SIGMAS 1.2816
 
 #define LRV_MAX_LAG 128
 #define LRV_MIN_MEANS 12
@@ -83,6 +86,12 @@ double mad_sigma_inplace(double *x, size_t n) {
         return MAD_TO_SIGMA * median_inplace(x, n);
 }
 
+double spread_sigma_inplace(double *x, size_t n) {
+        double sigma = mad_sigma_inplace(x, n); /* which leaves the distances from the median in x */
+
+        return n == 0 ? 0 : fmax(sigma, quantile_inplace(x, n, SPREAD_SHARE) / SPREAD_SIGMAS);
+}
+
 static double mean(const double *x, size_t n) {
         double sum = 0;
         for (size_t i = 0; i < n; i++)
@@ -112,7 +121,8 @@ double long_run_variance(const double *y, size_t n) {
                         previous = m;
                 }
 
-                double sigma = mad_sigma_inplace(diff, n_means - 1);
+                /* Most neighbours can be alike in what has but two values; of means that is no longer so. */
+                double sigma = d == 1 ? spread_sigma_inplace(diff, n_means - 1) : mad_sigma_inplace(diff, n_means - 1);
                 double v = fmax((double) d * sigma * sigma / 2, floor_v);
                 if (d == 1)
                         first = v;
@@ -141,6 +151,53 @@ Line line_fit(const double *y, size_t n) {
         };
 }
 
+Hinge hinge_fit(const double *y, size_t n, size_t at) {
+        double h_mean = 0, y_mean = mean(y, n), s_hh = 0, s_hy = 0, s_yy = 0;
+
+        for (size_t i = at; i < n; i++)
+                h_mean += (double) (i - at);
+        h_mean /= (double) n;
+        for (size_t i = 0; i < n; i++) {
+                double h = (i > at ? (double) (i - at) : 0) - h_mean;
+                s_hh += h * h;
+                s_hy += h * (y[i] - y_mean);
+                s_yy += (y[i] - y_mean) * (y[i] - y_mean);
+        }
+
+        double slope = s_hh > 0 ? s_hy / s_hh : 0;
+        return (Hinge){
+                .at = at,
+                .slope = slope,
+                .level = y_mean - slope * h_mean,
+                .sum_hh = s_hh,
+                .sum_rr = fmax(0, s_yy - slope * s_hy),
+        };
+}
+
+/* What the noise about a fit hides of its slope: one standard error. Takes the residuals. -1 if memory ran out. */
+static double slope_error(const double *residual, size_t n, double sum_squares) {
+        double lrv = long_run_variance(residual, n);
+        return lrv < 0 ? -1 : sqrt(lrv / sum_squares);
+}
+
+static int slope_direction(double slope, double error) {
+        return fabs(slope) <= MOVE_SIGMAS * error ? 0 : slope > 0 ? 1 : -1;
+}
+
+int hinge_direction(const double *y, size_t n, const Hinge *hinge, int *ret) {
+        _cleanup_free_ double *residual = calloc(n, sizeof(double));
+        if (!residual)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                residual[i] = y[i] - hinge->level - (i > hinge->at ? hinge->slope * (double) (i - hinge->at) : 0);
+
+        double error = slope_error(residual, n, hinge->sum_hh);
+        if (error < 0)
+                return -ENOMEM;
+        *ret = slope_direction(hinge->slope, error);
+        return 0;
+}
+
 int line_direction(const double *y, size_t n, Line *ret_line, int *ret) {
         Line line = line_fit(y, n);
         _cleanup_free_ double *residual = calloc(n, sizeof(double));
@@ -149,12 +206,10 @@ int line_direction(const double *y, size_t n, Line *ret_line, int *ret) {
         for (size_t i = 0; i < n; i++)
                 residual[i] = y[i] - line.intercept - line.slope * (double) i;
 
-        double lrv = long_run_variance(residual, n);
-        if (lrv < 0)
+        double error = slope_error(residual, n, line.sum_tt);
+        if (error < 0)
                 return -ENOMEM;
-
-        bool moves = fabs(line.slope) > MOVE_SIGMAS * sqrt(lrv / line.sum_tt);
         *ret_line = line;
-        *ret = !moves ? 0 : line.slope > 0 ? 1 : -1;
+        *ret = slope_direction(line.slope, error);
         return 0;
 }

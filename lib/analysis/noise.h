@@ -15,10 +15,16 @@ double quantile_inplace(double *x, size_t n, double p);
 double mad_sigma_inplace(double *x, size_t n);
 
 /*
+ * Likewise of noise that has but a few values: the larger of that and of what the middle four fifths of x span. The MAD
+ * alone is none where most values are one and the same, however far and however often the others are from it.
+ */
+double spread_sigma_inplace(double *x, size_t n);
+
+/*
  * Long-run variance of y: the largest over d in {1, 2, 4, ..., 128} with at least 12 means (d = 1 always) of
- * d · (1.4826 · MAD(differences of the means of d values))² / 2. The differences make it blind to levels, the MAD to
- * a few jumps, and the growing d makes it see noise that is correlated in time. Each is at least NOISE_FLOOR², at most
- * 64 times that of d = 1. -1 if memory ran out.
+ * d · (1.4826 · MAD(differences of the means of d values))² / 2; of d = 1 the spread_sigma. The differences make it
+ * blind to levels, the MAD to a few jumps, and the growing d makes it see noise that is correlated in time. Each is at
+ * least NOISE_FLOOR², at most 64 times that of d = 1. -1 if memory ran out.
  */
 double long_run_variance(const double *y, size_t n);
 
@@ -42,3 +48,15 @@ Line line_fit(const double *y, size_t n);
  * down, else 0. -ENOMEM.
  */
 int line_direction(const double *y, size_t n, Line *ret_line, int *ret);
+
+/* A level up to value `at`, and from there on a line: least squares of y[0], y[1], ... 0 <= at < n - 1. */
+typedef struct Hinge {
+        size_t at;
+        double level, slope;
+        double sum_hh; /* Σ(h − mean h)², h being how far a value lies behind `at` */
+        double sum_rr; /* Σ(y − hinge)² */
+} Hinge;
+Hinge hinge_fit(const double *y, size_t n, size_t at);
+
+/* As line_direction(), of the line behind the level. */
+int hinge_direction(const double *y, size_t n, const Hinge *hinge, int *ret);

@@ -58,7 +58,7 @@ static int work_clip(Work *w, size_t from, size_t to) {
 
         for (size_t i = from; i < to; i++)
                 residual[i - from] = w->series->blocks[i].y - w->center[i];
-        w->clip_limit = CLIP_SIGMAS * fmax(NOISE_FLOOR, mad_sigma_inplace(residual, n));
+        w->clip_limit = CLIP_SIGMAS * fmax(NOISE_FLOOR, spread_sigma_inplace(residual, n));
 
         for (size_t i = from; i < to; i++)
                 w->y[i] = fmin(fmax(w->series->blocks[i].y, w->center[i] - w->clip_limit),

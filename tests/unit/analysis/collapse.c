@@ -221,6 +221,25 @@ static Analysis *judge_stalls(double iops, size_t every, double ios, double leng
         return curve_judge(&curve, 0);
 }
 
+START_TEST(a_passage_later_on_is_no_burst) {
+        static const struct { double begin_s, end_s, burst; } cases[] = {
+                { 0, 200, 20000 },     /* the first thing it did */
+                { 200, 400, 20000 },   /* after a passage */
+                { 1000, 1200, 10000 }, /* after a state of its own */
+                { 1000, 1400, 20000 }, /* which is one, too */
+        };
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                const CurveStep steps[] = { { cases[i].begin_s, 20000, 0 }, { cases[i].end_s, 10000, 0 } };
+                _cleanup_(curve_done) Curve curve = curve_make(cases[i].begin_s > 500 ? 10000 : 5000, steps,
+                                                               ELEMENTSOF(steps), NULL, 2 * HOUR, 1, 1);
+                Analysis *a = curve_judge(&curve, 0);
+                ck_assert_uint_eq(a->n_regimes, i == 0 ? 2 : 3);
+                ck_assert_double_eq_tol(a->burst_iops, cases[i].burst, 1e-6);
+                analysis_free(a);
+        }
+}
+END_TEST
+
 START_TEST(stalls_have_their_bounds) {
         static const struct { double iops, ios; bool stall; } cases[] = {
                 { 1000, 98, true }, { 1000, 102, false }, { 10, 0, true }, { 9, 0, false },
@@ -278,6 +297,7 @@ static Suite *make_suite(void) {
         tcase_add_test(t, dip_that_was_regained_is_not_where_it_fell);
         tcase_add_test(t, fall_across_a_cut_is_told_without_its_time);
         tcase_add_test(t, fall_elsewhere_is_told_beside_a_cut);
+        tcase_add_test(t, a_passage_later_on_is_no_burst);
         tcase_add_test(t, stalls_have_their_bounds);
         tcase_add_test(t, floor_is_that_of_the_stalls_from_a_twentieth_on);
         tcase_add_test(t, silence_is_told_of_a_drive_that_would_have_done_something);

@@ -89,6 +89,16 @@ void curve_set_rare(Curve *curve, double iops, double fall_s, double iops_after,
         }
 }
 
+void curve_set_low(Curve *curve, double share, double factor, uint64_t seed) {
+        Random random = { .seed = seed };
+
+        for (size_t i = 0; i < curve->n; i++)
+                if (uniform(&random) < share) {
+                        curve->points[i].ios = round(curve->points[i].ios * factor);
+                        curve->points[i].bytes = curve->points[i].ios * 4096;
+                }
+}
+
 void curve_done(Curve *curve) {
         free(curve->points);
         *curve = (Curve){};

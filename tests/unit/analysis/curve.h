@@ -40,5 +40,8 @@ void curve_done(Curve *curve);
  */
 void curve_set_rare(Curve *curve, double iops, double fall_s, double iops_after, uint64_t seed);
 
+/* Multiplies a share (0..1) of the samples, chosen at random, by this factor. */
+void curve_set_low(Curve *curve, double share, double factor, uint64_t seed);
+
 /* What the analysis makes of it; capacity_bytes: 0 if unknown. analysis_free() it. Ends the program without memory. */
 Analysis *curve_judge(const Curve *curve, uint64_t capacity_bytes);

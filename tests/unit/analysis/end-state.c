@@ -124,6 +124,47 @@ START_TEST(it_moves_by_a_tenth) {
 }
 END_TEST
 
+/* A fall that begins after two thirds, of which neither quarters nor lines through all or half of it tell. */
+START_TEST(late_decline_in_noise_is_not_steady) {
+        static const struct { CurveNoise noise; double end; unsigned max_steady; } cases[] = {
+                { { .sigma = 0.2 }, 8500, 2 },          { { .sigma = 0.2, .heavy_tails = true }, 8500, 2 },
+                { { .sigma = 0.2, .phi = 0.8 }, 7500, 4 }, { { .sigma = 0.2, .phi = 0.8 }, 6000, 0 },
+                { { .sigma = 0.15, .phi = 0.95 }, 7500, 4 }, { { .sigma = 0.15, .phi = 0.95 }, 6000, 2 },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                unsigned n_steady = 0;
+                for (uint64_t seed = 1; seed <= 40; seed++) {
+                        double length_s = seed % 2 ? HOUR : 2 * HOUR;
+                        const Case c = { { { length_s * 0.67, cases[i].end, length_s * 0.33 } }, length_s, NULL };
+                        Analysis *a = judge(&c, &cases[i].noise, seed, SMALL);
+                        n_steady += a->steady == STEADY_STEADY;
+                        analysis_free(a);
+                }
+                ck_assert_msg(n_steady <= cases[i].max_steady, "case %zu: %u of 40", i, n_steady);
+        }
+}
+END_TEST
+
+/* What only looks like such a fall: one step, and rest after it. */
+START_TEST(late_step_in_noise_is_steady) {
+        static const struct { CurveNoise noise; double end; unsigned max_drifting; } cases[] = {
+                { { .sigma = 0.2 }, 8500, 0 },             { { .sigma = 0.2, .heavy_tails = true }, 8500, 0 },
+                { { .sigma = 0.2, .phi = 0.8 }, 7500, 4 }, { { .sigma = 0.2, .phi = 0.8 }, 6000, 2 },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                unsigned n_drifting = 0;
+                for (uint64_t seed = 1; seed <= 40; seed++) {
+                        double length_s = seed % 2 ? HOUR : 2 * HOUR;
+                        const Case c = { { { length_s * 0.67, cases[i].end, 20 } }, length_s, NULL };
+                        Analysis *a = judge(&c, &cases[i].noise, seed, SMALL);
+                        n_drifting += a->steady != STEADY_STEADY;
+                        analysis_free(a);
+                }
+                ck_assert_msg(n_drifting <= cases[i].max_drifting, "case %zu: %u of 40", i, n_drifting);
+        }
+}
+END_TEST
+
 /* By 0.036 (ln) in the last third: that third would change by a tenth in ten hours, but its last half does not. */
 START_TEST(it_is_the_last_half_that_counts) {
         static const Case c = { { { 24000, 9646.4, 12000 } }, 10 * HOUR, "steady" };
@@ -298,6 +339,8 @@ static Suite *make_suite(void) {
         tcase_add_test(t, state_must_have_lasted);
         tcase_add_test(t, passage_at_the_end_is_not_the_state);
         tcase_add_test(t, it_moves_by_a_tenth);
+        tcase_add_test(t, late_decline_in_noise_is_not_steady);
+        tcase_add_test(t, late_step_in_noise_is_steady);
         tcase_add_test(t, it_is_the_last_half_that_counts);
         tcase_add_test(t, short_state_can_move);
         tcase_add_test(t, dead_drive_is_not_steady);

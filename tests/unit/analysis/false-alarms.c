@@ -11,6 +11,7 @@
 #include "analysis/online.h"
 #include "curve.h"
 #include "unit.h"
+#include "util/cleanup.h"
 #include "util/macro.h"
 
 #define N_RUNS 200U
@@ -69,11 +70,38 @@ START_TEST(noise_makes_no_verdict) {
 }
 END_TEST
 
+/*
+ * Logs of an interval of ten seconds to a minute, of a drive that in each of them does either this or that, as the log
+ * says it: most intervals are alike, and the others far off. How often that makes a verdict: of 40 curves each.
+ */
+START_TEST(two_values_make_no_verdict) {
+        static const double shares[] = { 0.1, 0.2, 0.3, 0.5, 0.7, 0.9 }, steps_s[] = { 10, 30, 60 };
+        static const double lows[] = { 6000, 3000 };
+        static const CurveNoise little = { .sigma = 0.01 };
+        unsigned n = 0, n_verdicts = 0, n_not_steady = 0;
+        for (size_t s = 0; s < ELEMENTSOF(shares); s++)
+                for (size_t k = 0; k < ELEMENTSOF(steps_s) * ELEMENTSOF(lows); k++)
+                        for (uint64_t seed = 1; seed <= 10; seed++, n++) {
+                                _cleanup_(curve_done) Curve curve =
+                                        curve_make(10000, NULL, 0, seed % 2 ? &little : NULL, LENGTH_S, steps_s[k / 2], seed);
+                                curve_set_low(&curve, shares[s], lows[k % 2] / 10000, seed * 100 + s);
+                                Analysis *a = curve_judge(&curve, GIB);
+                                n_verdicts += a->collapse != COLLAPSE_NONE;
+                                n_not_steady += a->steady != STEADY_STEADY;
+                                analysis_free(a);
+                        }
+        fprintf(stderr, "two values: %u verdicts, %u not steady of %u\n", n_verdicts, n_not_steady, n);
+        ck_assert_uint_le(n_verdicts, n / 50);
+        ck_assert_uint_le(n_not_steady, n / 10);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *s = suite_create("false-alarms");
         TCase *t = tcase_create("false-alarms");
         tcase_set_timeout(t, 120);
         tcase_add_loop_test(t, noise_makes_no_verdict, 0, (int) ELEMENTSOF(settings));
+        tcase_add_test(t, two_values_make_no_verdict);
         suite_add_tcase(s, t);
         return s;
 }
