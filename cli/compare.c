@@ -55,19 +55,6 @@ static void compared_runs_clear(ComparedRuns *runs) {
 
 /* --- what each run shows --- */
 
-typedef struct Latencies {
-        Histogram sum;
-        Direction direction;
-} Latencies;
-
-static int on_sample(const Sample *sample, const StoreLatency *latency, void *userdata) {
-        Latencies *latencies = userdata;
-
-        if (latency->known)
-                histogram_add(&latencies->sum, &sample->latency[latencies->direction]);
-        return 0;
-}
-
 static uint64_t run_time_ns(const Judgement *j, double phase_s) {
         return j->phase->first_elapsed_ns + (uint64_t) llround(phase_s * (double) NSEC_PER_SEC);
 }
@@ -78,21 +65,20 @@ static int get_percentiles(const Judgement *j, Store *store, double from_s, doub
         if (isnan(from_s) || isnan(to_s))
                 return 0;
 
-        _cleanup_free_ Latencies *latencies = calloc(1, sizeof(*latencies));
+        _cleanup_free_ Histogram *sum = calloc(1, sizeof(*sum));
         const StoreSampleQuery query = {
                 .run = j->run.id, .phase = j->phase->index, .from_ns = run_time_ns(j, from_s) + 1,
-                .to_ns = run_time_ns(j, to_s), .with_latency = true,
+                .to_ns = run_time_ns(j, to_s),
         };
 
-        if (!latencies)
+        if (!sum)
                 return -ENOMEM;
-        latencies->direction = j->direction;
-        int r = store_each_sample(store, &query, on_sample, latencies, error);
+        int r = store_sum_latency(store, &query, j->direction, sum, error);
         if (r < 0)
                 return r;
-        ret->known = histogram_percentile(&latencies->sum, 0.5, &ret->p50_ns) == 0 &&
-                     histogram_percentile(&latencies->sum, 0.99, &ret->p99_ns) == 0 &&
-                     histogram_percentile(&latencies->sum, 0.999, &ret->p999_ns) == 0;
+        ret->known = histogram_percentile(sum, 0.5, &ret->p50_ns) == 0 &&
+                     histogram_percentile(sum, 0.99, &ret->p99_ns) == 0 &&
+                     histogram_percentile(sum, 0.999, &ret->p999_ns) == 0;
         return 0;
 }
 

@@ -148,9 +148,8 @@ size_t histogram_encode(const Histogram *h, uint8_t *buf, size_t size) {
         return used;
 }
 
-int histogram_decode(Histogram *ret, const void *data, size_t length) {
+int histogram_add_encoded(Histogram *to, const void *data, size_t length) {
         const uint8_t *p = data, *end = p + length;
-        Histogram h = {};
         uint64_t bucket = 0, total = 0;
 
         while (p < end) {
@@ -169,9 +168,16 @@ int histogram_decode(Histogram *ret, const void *data, size_t length) {
                 p += n;
 
                 bucket += distance;
-                h.buckets[bucket++] = count;
+                to->buckets[bucket++] += count;
         }
-
-        *ret = h;
         return 0;
+}
+
+int histogram_decode(Histogram *ret, const void *data, size_t length) {
+        Histogram h = {};
+        int r = histogram_add_encoded(&h, data, length);
+
+        if (r >= 0)
+                *ret = h;
+        return r;
 }

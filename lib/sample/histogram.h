@@ -64,3 +64,6 @@ size_t histogram_encode(const Histogram *h, uint8_t *buf, size_t size);
 
 /* -EBADMSG for anything that histogram_encode() could not have made, and for counts whose sum exceeds 64 bits. */
 int histogram_decode(Histogram *ret, const void *data, size_t length);
+
+/* Adds what decodes to that, without looking at the empty buckets. After -EBADMSG part of it may have been added. */
+int histogram_add_encoded(Histogram *to, const void *data, size_t length);
