@@ -34,7 +34,11 @@ static void forget_what_differs(Plan *plan, const Plan *other) {
 
 static int make_plan(Plan **ret, const Job *job, const Arguments *arguments, Error *error) {
         const char *size = arguments_value(arguments, "size");
-        PlanTarget target = { .size_bytes = HUGE_DEVICE_BYTES, .logical_block_bytes = LOGICAL_BLOCK_BYTES };
+        PlanTarget target = {
+                .size_bytes = HUGE_DEVICE_BYTES,
+                .logical_block_bytes = LOGICAL_BLOCK_BYTES,
+                .can_discard = true,
+        };
         _cleanup_plan_ Plan *plan = NULL, *other = NULL;
 
         if (size && (parse_size(size, &target.size_bytes) < 0 || target.size_bytes == 0))
@@ -56,7 +60,7 @@ static int make_plan(Plan **ret, const Job *job, const Arguments *arguments, Err
 }
 
 static uint64_t block_bytes(const PhasePlan *phase) {
-        return phase->block_bytes[rw_mode_writes(phase->rw) ? DIRECTION_WRITE : DIRECTION_READ];
+        return phase->block_bytes[rw_mode_direction(phase->rw)];
 }
 
 static uint64_t largest_bytes(const PhasePlan *phase, Direction d) {
@@ -89,7 +93,7 @@ static const char *format_blocks(const PhasePlan *phase, char buf[static BLOCKS_
         if (mixed && strcmp(read, write) != 0)
                 snprintf(buf, BLOCKS_MAX, "%s r, %s w", read, write);
         else
-                snprintf(buf, BLOCKS_MAX, "%s", rw_mode_writes(phase->rw) ? write : read);
+                format_sizes(phase, rw_mode_direction(phase->rw), buf);
         return buf;
 }
 

@@ -37,6 +37,8 @@ static json_object *probe_json(const Probe *probe) {
         json_add_string(o, "host_driver", info->host_driver);
         json_add_u64(o, "read_ahead_kib", info->read_ahead_kib);
         json_add_u64(o, "nr_requests", info->nr_requests);
+        json_add_u64(o, "discard_max_bytes", info->discard_max_bytes);
+        json_add_u64(o, "discard_granularity_bytes", info->discard_granularity_bytes);
         json_add_string(o, "scheduler", info->scheduler);
         json_add_string(o, "write_cache", info->write_cache);
         json_add_string(o, "confirm", confirmation);

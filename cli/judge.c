@@ -50,10 +50,11 @@ static int choose_phase(Judgement *j, const Arguments *arguments, Error *error) 
                 j->phase = find_phase(&j->phases, index);
         else
                 j->phase = longest_phase(&j->phases, DIRECTION_WRITE) ?: longest_phase(&j->phases, DIRECTION_READ)
-                           ?: &j->phases.items[0];
+                           ?: longest_phase(&j->phases, DIRECTION_TRIM) ?: &j->phases.items[0];
 
-        bool reads = j->phase->ios[DIRECTION_WRITE] == 0 && j->phase->ios[DIRECTION_READ] > 0;
-        j->direction = reads || !rw_mode_writes(j->phase->rw) ? DIRECTION_READ : DIRECTION_WRITE;
+        j->direction = rw_mode_direction(j->phase->rw);
+        if (j->phase->ios[j->direction] == 0 && j->phase->ios[DIRECTION_READ] > 0)
+                j->direction = DIRECTION_READ;
         return 0;
 }
 
@@ -187,13 +188,12 @@ char *judgement_title(const Judgement *j) {
         double mean_bytes = judgement_bytes_per_io(j), block_bytes = (double) phase->block_bytes[j->direction];
         bool mixed = mean_bytes > block_bytes * MIXED_SIZES_RATIO;
 
-        if (asprintf(&text, "run %" PRIu32 " %s%s%s%s%s%s%s%s%s, phase '%s': %s of %s%s, %s", run->id, run->name,
+        if (asprintf(&text, "run %" PRIu32 " %s%s%s%s%s%s%s%s%s, phase '%s': %ss of %s%s, %s", run->id, run->name,
                      run->label ? ", " : "", run->label ?: "", *run->device_path ? " on " : "", run->device_path,
                      run->model ? ", " : "", run->model ?: "", run->serial ? ", serial " : "", run->serial ?: "",
-                     phase->name, j->direction == DIRECTION_WRITE ? "writes" : "reads",
+                     phase->name, direction_name(j->direction),
                      text_format_size(mixed ? (uint64_t) mean_bytes : phase->block_bytes[j->direction], bs),
-                     mixed ? " on average" : "",
-                     time_format_span(phase->elapsed_ns, span)) < 0) {
+                     mixed ? " on average" : "", time_format_span(phase->elapsed_ns, span)) < 0) {
                 text = NULL;
                 return NULL;
         }
@@ -216,5 +216,5 @@ void judgement_add_json(json_object *object, const Judgement *j) {
         json_add_string(object, "label", j->run.label);
         json_add_string(object, "phase", j->phase->name);
         json_add_u64(object, "phase_index", j->phase->index);
-        json_add_string(object, "direction", j->direction == DIRECTION_WRITE ? "write" : "read");
+        json_add_string(object, "direction", direction_name(j->direction));
 }

@@ -13,7 +13,7 @@
 #define WHOLE_NUMBER_MIN 10.0 /* below, a slow drive's IOPS need a decimal */
 
 uint64_t matrix_cell_block_bytes(const StorePhase *cell) {
-        return cell->block_bytes[rw_mode_writes(cell->rw) ? DIRECTION_WRITE : DIRECTION_READ];
+        return cell->block_bytes[rw_mode_direction(cell->rw)];
 }
 
 uint64_t matrix_cell_outstanding(const StorePhase *cell) {

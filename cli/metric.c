@@ -20,6 +20,10 @@ static double read_iops(const Sample *s, const StoreLatency *l) {
         return query_rate(s->ios[DIRECTION_READ], s->duration_ns);
 }
 
+static double trim_iops(const Sample *s, const StoreLatency *l) {
+        return query_rate(s->ios[DIRECTION_TRIM], s->duration_ns);
+}
+
 static double bandwidth(const Sample *s, const StoreLatency *l) {
         return query_rate(s->bytes[DIRECTION_READ] + s->bytes[DIRECTION_WRITE], s->duration_ns) / 1e6;
 }
@@ -30,6 +34,10 @@ static double write_bandwidth(const Sample *s, const StoreLatency *l) {
 
 static double read_bandwidth(const Sample *s, const StoreLatency *l) {
         return query_rate(s->bytes[DIRECTION_READ], s->duration_ns) / 1e6;
+}
+
+static double trim_bandwidth(const Sample *s, const StoreLatency *l) {
+        return query_rate(s->bytes[DIRECTION_TRIM], s->duration_ns) / 1e6;
 }
 
 static double latency_mean(const Sample *s, const StoreLatency *l) {
@@ -68,9 +76,11 @@ static const Metric metrics[] = {
         { "iops", "IOPS", iops },
         { "write-iops", "IOPS", write_iops },
         { "read-iops", "IOPS", read_iops },
+        { "trim-iops", "IOPS", trim_iops },
         { "bandwidth", "MB/s", bandwidth },
         { "write-bandwidth", "MB/s", write_bandwidth },
         { "read-bandwidth", "MB/s", read_bandwidth },
+        { "trim-bandwidth", "MB/s", trim_bandwidth },
         { "latency-mean", "ms", latency_mean },
         { "latency-p50", "ms", latency_p50 },
         { "latency-p99", "ms", latency_p99 },

@@ -29,7 +29,7 @@ typedef struct Row {
 typedef struct Printer {
         Cli *cli;
         bool json;
-        bool errors_known;
+        bool errors_known, trims;
         OutputArray array; /* if so */
         uint64_t every_ns; /* 0: each sample a row */
         Row row;           /* being filled */
@@ -66,15 +66,25 @@ static json_object *row_json(const Row *row, bool errors_known) {
         return o;
 }
 
-static void print_heading(void) {
-        printf("%10s  %-19s %5s %8s %8s %8s %9s %9s %9s %6s %6s\n", "elapsed_s", "time", "phase", "write/s", "read/s",
-               "MB/s", "p50", "p99", "max", "errors", "queued");
+static void print_heading(bool trims) {
+        printf("%10s  %-19s %5s %8s %8s %s%8s %9s %9s %9s %6s %6s\n", "elapsed_s", "time", "phase", "write/s", "read/s",
+               trims ? "  trim/s " : "", "MB/s", "p50", "p99", "max", "errors", "queued");
 }
 
-static int print_row(const Row *row, bool errors_known) {
+/* In a column that is there where the run trims. */
+static const char *format_trims(const Sample *s, bool trims, char buf[static TEXT_SIZE_MAX]) {
+        char rate[TEXT_SIZE_MAX];
+
+        snprintf(buf, TEXT_SIZE_MAX, "%8s ",
+                 text_format_count(query_rate(s->ios[DIRECTION_TRIM], s->duration_ns), rate));
+        return trims ? buf : "";
+}
+
+static int print_row(const Row *row, bool errors_known, bool trims) {
         const Sample *s = &row->sum;
-        char at[OUTPUT_TIME_MAX], writes[TEXT_SIZE_MAX], reads[TEXT_SIZE_MAX], p50[OUTPUT_LATENCY_MAX] = "-",
-                p99[OUTPUT_LATENCY_MAX] = "-", max[OUTPUT_LATENCY_MAX] = "-", errors[24] = "-";
+        char at[OUTPUT_TIME_MAX], writes[TEXT_SIZE_MAX], reads[TEXT_SIZE_MAX], trimmed[TEXT_SIZE_MAX],
+                p50[OUTPUT_LATENCY_MAX] = "-", p99[OUTPUT_LATENCY_MAX] = "-", max[OUTPUT_LATENCY_MAX] = "-",
+                errors[24] = "-";
         double bytes = query_rate(s->bytes[DIRECTION_WRITE], s->duration_ns) + query_rate(s->bytes[DIRECTION_READ],
                                                                                           s->duration_ns);
 
@@ -85,17 +95,17 @@ static int print_row(const Row *row, bool errors_known) {
         }
         if (errors_known)
                 snprintf(errors, sizeof(errors), "%" PRIu64, s->errors);
-        int r = printf("%10.3f  %-19s %5" PRIu32 " %8s %8s %8.1f %9s %9s %9s %6s %6" PRIu32 "\n",
+        int r = printf("%10.3f  %-19s %5" PRIu32 " %8s %8s %s%8.1f %9s %9s %9s %6s %6" PRIu32 "\n",
                        (double) s->elapsed_ns / (double) NSEC_PER_SEC, output_format_time(s->at_ns, at), s->phase,
                        text_format_count(query_rate(s->ios[DIRECTION_WRITE], s->duration_ns), writes),
-                       text_format_count(query_rate(s->ios[DIRECTION_READ], s->duration_ns), reads), bytes / 1e6, p50,
-                       p99, max, errors, s->in_flight);
+                       text_format_count(query_rate(s->ios[DIRECTION_READ], s->duration_ns), reads),
+                       format_trims(s, trims, trimmed), bytes / 1e6, p50, p99, max, errors, s->in_flight);
         return r < 0 ? -EIO : 0;
 }
 
 static int emit(Printer *printer, const Row *row) {
         return printer->json ? output_array_add(&printer->array, row_json(row, printer->errors_known))
-                             : print_row(row, printer->errors_known);
+                             : print_row(row, printer->errors_known, printer->trims);
 }
 
 /* latency: of the sample; of one whose mean alone is known nothing goes into percentiles. */
@@ -216,6 +226,15 @@ int samples_print_document(Cli *cli, FILE *f, Store *store, const StoreRun *run,
         return print_document(printer, f, store, run, query, error);
 }
 
+static int find_trims(Printer *printer, Store *store, uint32_t run, Error *error) {
+        _cleanup_query_phases_ QueryPhases phases = {};
+
+        int r = store_get_phases(store, run, &phases.items, &phases.n, error);
+        for (size_t i = 0; r >= 0 && i < phases.n; i++)
+                printer->trims = printer->trims || phases.items[i].ios[DIRECTION_TRIM] > 0;
+        return r;
+}
+
 static int samples_run(Cli *cli, const Arguments *arguments, Error *error) {
         _cleanup_store_ Store *store = NULL;
         _cleanup_store_run_ StoreRun run = {};
@@ -239,6 +258,8 @@ static int samples_run(Cli *cli, const Arguments *arguments, Error *error) {
         r = query_open_run(cli, arguments->words[0], &store, &query.run, error);
         if (r >= 0)
                 r = store_get_run(store, query.run, &run, error);
+        if (r >= 0)
+                r = find_trims(printer, store, query.run, error);
         if (r < 0)
                 return r;
 
@@ -247,7 +268,7 @@ static int samples_run(Cli *cli, const Arguments *arguments, Error *error) {
         query.with_latency = printer->every_ns > 0;
         if (cli->json)
                 return print_document(printer, stdout, store, &run, &query, error);
-        print_heading();
+        print_heading(printer->trims);
         return each_row(printer, store, &query, error);
 }
 

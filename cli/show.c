@@ -72,9 +72,9 @@ static uint64_t sum(const uint64_t values[static N_DIRECTIONS]) {
         return values[DIRECTION_READ] + values[DIRECTION_WRITE] + values[DIRECTION_TRIM];
 }
 
-/* The size of its I/O: of writes, if it writes. */
+/* The size of its I/O: of writes or trims, if it has any. */
 static uint64_t phase_block_bytes(const StorePhase *phase) {
-        return phase->block_bytes[rw_mode_writes(phase->rw) ? DIRECTION_WRITE : DIRECTION_READ];
+        return phase->block_bytes[rw_mode_direction(phase->rw)];
 }
 
 static json_object *phase_json(const StoreRun *run, const StorePhase *phase, double cpu_percent) {
@@ -104,8 +104,10 @@ static json_object *phase_json(const StoreRun *run, const StorePhase *phase, dou
         json_add_u64(o, "bytes", sum(phase->bytes));
         json_add_u64(o, "read_ios", phase->ios[DIRECTION_READ]);
         json_add_u64(o, "write_ios", phase->ios[DIRECTION_WRITE]);
+        json_add_u64(o, "trim_ios", phase->ios[DIRECTION_TRIM]);
         json_add_u64(o, "read_bytes", phase->bytes[DIRECTION_READ]);
         json_add_u64(o, "write_bytes", phase->bytes[DIRECTION_WRITE]);
+        json_add_u64(o, "trim_bytes", phase->bytes[DIRECTION_TRIM]);
         json_add_double(o, "iops_mean", query_rate(sum(phase->ios), phase->elapsed_ns));
         json_add_double(o, "bytes_per_s_mean", query_rate(sum(phase->bytes), phase->elapsed_ns));
         json_add_double(o, "cpu_percent", cpu_percent);
@@ -288,7 +290,7 @@ static const char *format_bs(const StorePhase *phase, char buf[static PAIR_MAX])
         text_format_size(bytes_per_io(phase, DIRECTION_READ), read);
         text_format_size(bytes_per_io(phase, DIRECTION_WRITE), write);
         if (!is_mixed(phase) || strcmp(read, write) == 0)
-                snprintf(buf, PAIR_MAX, "%s", rw_mode_writes(phase->rw) ? write : read);
+                text_format_size(bytes_per_io(phase, rw_mode_direction(phase->rw)), buf);
         else
                 snprintf(buf, PAIR_MAX, "%s r, %s w", read, write);
         return buf;
@@ -332,7 +334,7 @@ static const char *format_percent(double percent, char buf[static TEXT_SIZE_MAX]
 }
 
 static int add_phase(Table *table, const StoreRun *run, const StorePhase *phase, double cpu_percent) {
-        bool idle = phase->action == PHASE_ACTION_IDLE;
+        bool idle = phase->action == PHASE_ACTION_IDLE, named = idle || phase->action == PHASE_ACTION_DISCARD;
         char megabytes[TEXT_SIZE_MAX], cpu[TEXT_SIZE_MAX];
         char index[16], bs[PAIR_MAX], outstanding[32], elapsed[TIME_SPAN_MAX], volume[PAIR_MAX];
         char iops[PAIR_MAX], mean[OUTPUT_LATENCY_MAX], p50[OUTPUT_LATENCY_MAX], p99[OUTPUT_LATENCY_MAX];
@@ -343,7 +345,7 @@ static int add_phase(Table *table, const StoreRun *run, const StorePhase *phase,
         snprintf(outstanding, sizeof(outstanding), "%" PRIu32 "x%" PRIu32, phase->numjobs, phase->iodepth);
         snprintf(errors, sizeof(errors), "%" PRIu64, phase->errors);
         const char *cells[] = {
-                index, phase->name, idle ? phase_action_name(phase->action) : rw_mode_name(phase->rw),
+                index, phase->name, named ? phase_action_name(phase->action) : rw_mode_name(phase->rw),
                 idle ? NULL : format_bs(phase, bs),
                 phase->numjobs > 0 ? outstanding : NULL,
                 query_phase_state_name(run, phase), time_format_span(phase->elapsed_ns, elapsed),

@@ -37,7 +37,7 @@ static int run_copy_phases(Run *run, const Job *job, const Plan *plan) {
 
                 *own = (RunPhase){
                         .name = strdup(job->phases[phase->index].name),
-                        .direction = phase->read_percent < 100 ? DIRECTION_WRITE : DIRECTION_READ,
+                        .direction = phase->read_percent < 100 ? rw_mode_direction(phase->rw) : DIRECTION_READ,
                         .section = phase->index,
                         .steady_hold_ns = phase->steady_hold_ns,
                 };
@@ -55,6 +55,7 @@ static int run_stand_up(Run *run, StoreRun *stored) {
         const PlanTarget target = {
                 .size_bytes = stored->size_bytes,
                 .logical_block_bytes = MAX(stored->logical_block_bytes, 1U),
+                .can_discard = true, /* it did when the run began; the worker looks again */
         };
         _cleanup_job_ Job *job = NULL;
         _cleanup_plan_ Plan *plan = NULL;

@@ -319,7 +319,7 @@ static int target_on_report(Target *target, Message *message) {
         message->report.info = NULL;
         target->info = info;
 
-        PlanTarget plan_target = { .size_bytes = info->size_bytes, .logical_block_bytes = info->logical_block_bytes };
+        PlanTarget plan_target = device_plan_target(info);
         int r = plan_new(&target->plan, target->start->job, &plan_target, target->seed, &target->error);
         if (r >= 0 && target_collect_notices(target, &message->report.notices) < 0)
                 r = error_set(&target->error, ERROR_FAILED, ENOMEM, "out of memory");

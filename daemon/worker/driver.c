@@ -329,8 +329,9 @@ static void driver_verify(Driver *driver, const PhasePlan *next) {
 
         if (faults_verify(&driver->faults, config->reporter, config->claim, driver->sampler.elapsed_ns, &error) < 0)
                 driver_end(driver, OUTCOME_LOST, "%s", error_message(&error));
-        else if (next && driver->faults.read_only && rw_mode_writes(next->rw))
-                driver_end(driver, OUTCOME_FAILED, "the device became read-only, and the next phase writes");
+        else if (next && driver->faults.read_only && rw_mode_direction(next->rw) != DIRECTION_READ)
+                driver_end(driver, OUTCOME_FAILED, "the device became read-only, and the next phase %s",
+                           rw_mode_trims(next->rw) ? "trims" : "writes");
 }
 
 /* A pause that comes as a phase ends is kept before the next one begins. */

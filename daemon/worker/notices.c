@@ -42,7 +42,7 @@ static uint64_t plan_deepest(const Plan *plan) {
         uint64_t deepest = 0;
 
         for (size_t i = 0; i < plan->n_phases; i++)
-                deepest = MAX(deepest, (uint64_t) plan->phases[i].iodepth * plan->phases[i].numjobs);
+                deepest = MAX(deepest, (uint64_t) phase_plan_outstanding(&plan->phases[i]));
         return deepest;
 }
 
@@ -59,8 +59,25 @@ static int queue_notice(char **notices, size_t *n, const Claim *claim, const Pla
         return 0;
 }
 
+static int trim_notice(char **notices, size_t *n, const Claim *claim, const Plan *plan) {
+        uint32_t granularity = claim->info->discard_granularity_bytes;
+
+        for (size_t i = 0; i < plan->n_phases; i++) {
+                const PhasePlan *phase = &plan->phases[i];
+
+                if (rw_mode_trims(phase->rw) && phase->block_bytes[DIRECTION_TRIM] % MAX(granularity, 1U) != 0 &&
+                    phase->action != PHASE_ACTION_DISCARD)
+                        return notice_add(notices, n,
+                                          "%s trims in pieces of %" PRIu32 " bytes (discard_granularity), "
+                                          "and the job in blocks of %" PRIu64 ": what covers no whole piece may do "
+                                          "nothing",
+                                          claim->info->path, granularity, phase->block_bytes[DIRECTION_TRIM]);
+        }
+        return 0;
+}
+
 char **notices_new(const Claim *claim, const Plan *plan) {
-        size_t n = 0, n_max = claim->signatures.n + 2;
+        size_t n = 0, n_max = claim->signatures.n + 3;
         int r = 0;
 
         char **notices = calloc(n_max, sizeof(*notices));
@@ -72,6 +89,8 @@ char **notices_new(const Claim *claim, const Plan *plan) {
                                claim->signatures.items[i].text);
         if (r >= 0)
                 r = queue_notice(notices, &n, claim, plan);
+        if (r >= 0)
+                r = trim_notice(notices, &n, claim, plan);
         if (r < 0) {
                 strv_free(notices);
                 return NULL;

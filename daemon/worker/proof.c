@@ -26,7 +26,7 @@
 #define N_INDICES_MAX 1024U
 
 typedef enum Finding {
-        FINDING_BLANK, /* zeros where the run has written some: neither proof nor the contrary */
+        FINDING_BLANK, /* nothing where the run has written zeros or trimmed: neither proof nor the contrary */
         FINDING_OWN,
         FINDING_OTHER_RUN,
         FINDING_FOREIGN,
@@ -38,7 +38,7 @@ typedef struct Range {
         const PhasePlan *phase;
         uint32_t share;
         uint64_t from, to;
-        bool may_be_blank; /* the run has written zeros since */
+        bool may_be_blank; /* the run has written zeros since, or trimmed */
 } Range;
 
 typedef struct Ranges {
@@ -57,6 +57,7 @@ typedef struct Proof {
         uint64_t first_other; /* offset, bytes */
         bool is_other_run;
         bool kept_power; /* for all that is known */
+        bool has_trims;  /* the plan */
 } Proof;
 
 static Proof *proof_free(Proof *proof) {
@@ -83,16 +84,19 @@ static bool has_submitted(const Positions *positions) {
         return false;
 }
 
+static bool may_blank(const PhasePlan *phase) {
+        return rw_mode_trims(phase->rw) || (phase->content.is_zero && rw_mode_writes(phase->rw));
+}
+
 /*
- * Whether this phase or a later one has written zeros, or may have in the seconds that are not known. One that is still
- * to come excuses nothing: a drive that somebody has erased is blank, too.
+ * Whether this phase or a later one has written zeros or trimmed, or may have in the seconds that are not known. One
+ * that is still to come excuses nothing: a drive that somebody has erased is blank, too.
  */
 static bool may_be_blank_since(const Plan *plan, const Standing *standing, uint32_t first) {
         for (uint32_t i = first; i < standing->n_phases && i <= standing->phase; i++) {
                 bool has_begun = i < standing->phase || has_submitted(&standing->phases[i].positions);
 
-                if (plan->phases[i].content.is_zero && rw_mode_writes(plan->phases[i].rw) &&
-                    (has_begun || !standing->drained))
+                if (may_blank(&plan->phases[i]) && (has_begun || !standing->drained))
                         return true;
         }
         return false;
@@ -177,8 +181,9 @@ static bool proof_read(Proof *proof, uint64_t offset, size_t n_bytes) {
         return n == (ssize_t) n_bytes;
 }
 
+/* What was trimmed reads as zeros, from some drives as ones. */
 static bool is_blank(const uint8_t *data, size_t n_bytes) {
-        return data[0] == 0 && memcmp(data, data + 1, n_bytes - 1) == 0;
+        return (data[0] == 0 || data[0] == UINT8_MAX) && memcmp(data, data + 1, n_bytes - 1) == 0;
 }
 
 static Finding judge_block(Proof *proof, const Range *range, const PatternOp *op) {
@@ -277,7 +282,9 @@ static int refuse_unread(const Proof *proof, Refusal *ret_why, Error *error) {
 }
 
 static const char *what_proves_nothing(const Proof *proof) {
-        return proof->n_blank > 0 ? "nothing but zeros" : "nothing";
+        if (proof->n_blank == 0)
+                return "nothing";
+        return proof->has_trims ? "nothing that it may not have trimmed since" : "nothing but zeros";
 }
 
 static int refuse_unproven(const Proof *proof, Refusal *ret_why, Error *error) {
@@ -336,6 +343,7 @@ static int proof_new(Proof **ret, const Claim *claim, const Plan *plan, const St
         if (!proof->buf)
                 return -ENOMEM;
         proof->kept_power = likeness == LIKENESS_SAME;
+        proof->has_trims = plan_trims(plan);
         proof_collect(proof, plan, proof->kept_power);
         *ret = TAKE_PTR(proof);
         return 0;

@@ -131,6 +131,13 @@ static const int calls_allowed[] = {
 /* What a process without capabilities may ask of the device it holds. */
 static const unsigned long ioctls_allowed[] = { BLKGETSIZE64, BLKROGET, BLKGETDISKSEQ };
 
+/* Of a run that trims, of the one device. */
+static int trims_allow(scmp_filter_ctx filter, int fd) {
+        return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 2,
+                                SCMP_A0(SCMP_CMP_MASKED_EQ, UINT32_MAX, (scmp_datum_t) fd),
+                                SCMP_A1(SCMP_CMP_MASKED_EQ, UINT32_MAX, BLKDISCARD));
+}
+
 static int calls_allow(scmp_filter_ctx filter) {
         for (size_t i = 0; i < ELEMENTSOF(calls_allowed); i++) {
                 int r = seccomp_rule_add(filter, SCMP_ACT_ALLOW, calls_allowed[i], 0);
@@ -163,7 +170,7 @@ static void filter_release(scmp_filter_ctx *filter) {
                 seccomp_release(*filter);
 }
 
-static int filter_load(void) {
+static int filter_load(int trim_fd) {
         _cleanup_(filter_release) scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
         if (!filter)
                 return -ENOMEM;
@@ -173,10 +180,12 @@ static int filter_load(void) {
                 r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
         if (r >= 0)
                 r = calls_allow(filter);
+        if (r >= 0 && trim_fd >= 0)
+                r = trims_allow(filter, trim_fd);
         return r < 0 ? r : seccomp_load(filter);
 }
 
-int sandbox_enter(const Sandbox *sandbox, Error *error) {
+int sandbox_enter(const Sandbox *sandbox, int trim_fd, Error *error) {
         if (geteuid() == 0) {
                 int r = ids_drop(sandbox, error);
                 if (r < 0)
@@ -189,7 +198,7 @@ int sandbox_enter(const Sandbox *sandbox, Error *error) {
         if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
                 return fail(error, errno, "dumpable");
 
-        r = filter_load();
+        r = filter_load(trim_fd);
         if (r < 0)
                 return fail(error, -r, "system-call filter");
         return 0;

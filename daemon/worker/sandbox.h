@@ -24,7 +24,8 @@ typedef struct Sandbox {
 int sandbox_prepare(Sandbox *ret, const char **ret_notice, Error *error);
 
 /*
- * In all threads of the process. From here on a call that is not on the list kills it (SIGSYS). ERROR_FAILED: nothing
- * may be written then. What root cannot give up (a container that denies setgroups or setuid) is such a failure.
+ * In all threads of the process. trim_fd: the one descriptor on which BLKDISCARD stays allowed, or -1. From here on a
+ * call that is not on the list kills it (SIGSYS). ERROR_FAILED: nothing may be written then. What root cannot give up
+ * (a container that denies setgroups or setuid) is such a failure.
  */
-int sandbox_enter(const Sandbox *sandbox, Error *error);
+int sandbox_enter(const Sandbox *sandbox, int trim_fd, Error *error);

@@ -122,10 +122,7 @@ static int open_receive(Session *session, Error *error) {
 }
 
 static int plan_bind(Session *session, uint64_t seed, Error *error) {
-        const PlanTarget target = {
-                .size_bytes = session->claim->info->size_bytes,
-                .logical_block_bytes = session->claim->info->logical_block_bytes,
-        };
+        const PlanTarget target = device_plan_target(session->claim->info);
         Plan *plan;
 
         int r = plan_new(&plan, session->job, &target, seed, error);
@@ -303,7 +300,7 @@ static int session_prepare(Session *session, const Message *go, Error *error) {
         if (r < 0)
                 return r;
 
-        return sandbox_enter(&sandbox, error);
+        return sandbox_enter(&sandbox, plan_trims(session->plan) ? session->claim->fd : -1, error);
 }
 
 /* The device is free before the service hears of the end, so that a next run can start at once. */

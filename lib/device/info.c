@@ -173,6 +173,8 @@ static int fill_queue(DeviceInfo *info, int disk_fd) {
         info->rotational = rotational != 0;
         (void) sysfs_read_u32(queue_fd, "read_ahead_kb", &info->read_ahead_kib);
         (void) sysfs_read_u32(queue_fd, "nr_requests", &info->nr_requests);
+        (void) sysfs_read_u64(queue_fd, "discard_max_bytes", &info->discard_max_bytes);
+        (void) sysfs_read_u32(queue_fd, "discard_granularity", &info->discard_granularity_bytes);
 
         r = sysfs_read_text(queue_fd, "zoned", &zoned);
         if (r == -ENOMEM)
@@ -262,6 +264,14 @@ int device_info_read(DeviceInfo **ret, const char *path, Error *error) {
                 return error_set(error, ERROR_FAILED, -r, "%s cannot be read from sysfs: %s", path, strerror(-r));
         *ret = TAKE_PTR(info);
         return 0;
+}
+
+PlanTarget device_plan_target(const DeviceInfo *info) {
+        return (PlanTarget){
+                .size_bytes = info->size_bytes,
+                .logical_block_bytes = info->logical_block_bytes,
+                .can_discard = info->discard_max_bytes > 0,
+        };
 }
 
 void strv_free(char **strings) {

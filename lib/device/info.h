@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "spec/plan.h"
 #include "util/error.h"
 
 typedef struct DeviceInfo {
@@ -44,6 +45,8 @@ typedef struct DeviceInfo {
         char *write_cache; /* "write back", "write through" */
         uint32_t read_ahead_kib;
         uint32_t nr_requests; /* depth beyond this goes to kernel workers */
+        uint64_t discard_max_bytes;         /* of one command; 0: it takes no trims */
+        uint32_t discard_granularity_bytes; /* it may do nothing with less; 0: unknown */
 } DeviceInfo;
 
 DeviceInfo *device_info_free(DeviceInfo *info);
@@ -67,6 +70,9 @@ int device_info_read(DeviceInfo **ret, const char *path, Error *error);
  */
 int device_list(char ***ret_paths, Error *error);
 void strv_free(char **strings);
+
+/* What a job is bound to (spec/plan.h). */
+PlanTarget device_plan_target(const DeviceInfo *info);
 
 /*
  * What --confirm must equal: SERIAL; SERIAL-partN for a partition; SERIAL-nN for one of several

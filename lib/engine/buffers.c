@@ -16,8 +16,9 @@
 uint64_t buffers_stride(const PhasePlan *phase) {
         uint64_t stride = 0;
 
-        for (unsigned d = 0; d < N_DIRECTIONS; d++)
-                stride = MAX(stride, block_largest(&phase->split[d], phase->block_bytes[d]));
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                if (rw_mode_uses(phase->rw, d) && d != DIRECTION_TRIM)
+                        stride = MAX(stride, block_largest(&phase->split[d], phase->block_bytes[d]));
         return stride;
 }
 
@@ -25,7 +26,7 @@ uint64_t buffers_stride(const PhasePlan *phase) {
 static uint64_t bytes_needed(const PhasePlan *phase) {
         uint64_t stride = buffers_stride(phase), depth = (uint64_t) phase->iodepth * phase->numjobs;
 
-        if (depth == 0)
+        if (depth == 0 || stride == 0)
                 return 0;
 
         uint64_t per_region = REGION_BYTES / stride;
@@ -89,7 +90,7 @@ void buffers_unmap(Buffers *buffers) {
 }
 
 void *buffers_slot(const Buffers *buffers, uint64_t stride, uint32_t slot, unsigned *ret_region) {
-        uint64_t per_region = REGION_BYTES / stride;
+        uint64_t per_region = REGION_BYTES / MAX(stride, UINT64_C(1));
 
         *ret_region = (unsigned) (slot / per_region);
         return buffers->base + *ret_region * REGION_BYTES + slot % per_region * stride;

@@ -26,7 +26,7 @@ typedef struct Buffers {
 int buffers_map(Buffers *ret, const Plan *plan, Error *error);
 void buffers_unmap(Buffers *buffers);
 
-/* Bytes from one slot's buffer to the next in this phase. */
+/* Bytes from one slot's buffer to the next in this phase; 0 if it needs none. */
 uint64_t buffers_stride(const PhasePlan *phase);
 
 /* The buffer of a slot, and the region that it lies in. */

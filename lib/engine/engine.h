@@ -9,7 +9,8 @@
  *
  * After engine_new() nothing is allocated and no thread is made, so privileges can be dropped and a system-call
  * filter laid over all threads. From then on the engine calls, in the owner's thread: read, write, clock_gettime;
- * in a ring thread: io_uring_enter, read, write, clock_nanosleep, clock_gettime; and in engine_free() besides:
+ * in a ring thread: io_uring_enter, read, write, clock_nanosleep, clock_gettime, of plans that trim
+ * ioctl(fd, BLKDISCARD); and in engine_free() besides:
  * futex, io_uring_register (in the ring thread: to unregister), close, munmap, madvise, exit, rt_sigprocmask, rseq.
  * io-wq, the kernel's helper for devices that cannot do without, needs RLIMIT_NPROC above 0.
  *

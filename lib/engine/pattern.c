@@ -33,6 +33,7 @@ void pattern_init(Pattern *ret, const PhasePlan *plan, unsigned slice) {
                 .stream_step_bytes = plan->stream_step_bytes,
                 .n_streams = told_apart ? MAX(plan->numjobs, 1U) : 1,
                 .read_percent = plan->read_percent,
+                .changes = rw_mode_trims(plan->rw) ? DIRECTION_TRIM : DIRECTION_WRITE,
                 .rw = plan->rw,
                 .random_map = plan->random_map,
                 .shared_map = has_same_sizes(plan, DIRECTION_READ, DIRECTION_WRITE),
@@ -51,24 +52,23 @@ static uint64_t reads_before(uint64_t n, uint32_t read_percent) {
 }
 
 /* The direction of the n-th I/O of an even alternation, and how many of its kind came before it. */
-static Direction alternate(uint64_t n, uint32_t read_percent, uint64_t *ret_before) {
-        uint64_t reads = reads_before(n, read_percent);
+static Direction alternate(const Pattern *p, uint64_t n, uint64_t *ret_before) {
+        uint64_t reads = reads_before(n, p->read_percent);
 
-        if (reads_before(n + 1, read_percent) > reads) {
+        if (reads_before(n + 1, p->read_percent) > reads) {
                 *ret_before = reads;
                 return DIRECTION_READ;
         }
         *ret_before = n - reads;
-        return DIRECTION_WRITE;
+        return p->changes;
 }
 
 static Direction draw_direction(const Pattern *p, uint64_t index) {
         if (p->read_percent == 0)
-                return DIRECTION_WRITE;
+                return p->changes;
         if (p->read_percent >= 100)
                 return DIRECTION_READ;
-        return hash_below(hash_mix64(p->direction_key ^ index), 100) < p->read_percent ? DIRECTION_READ :
-                                                                                        DIRECTION_WRITE;
+        return hash_below(hash_mix64(p->direction_key ^ index), 100) < p->read_percent ? DIRECTION_READ : p->changes;
 }
 
 /* The tile at a place in the endless sequence of passes. */
@@ -96,13 +96,13 @@ PatternOp pattern_at(const Pattern *p, uint64_t index) {
         Tile tile;
 
         if (!rw_mode_is_random(p->rw)) {
-                direction = alternate(n, p->read_percent, &place);
+                direction = alternate(p, n, &place);
                 tile = tiling_at(&p->tiling[direction], place % p->tiling[direction].n_tiles);
         } else if (!p->random_map) {
                 direction = draw_direction(p, index);
                 tile = drawn_tile(p, direction, index);
         } else {
-                direction = p->shared_map ? draw_direction(p, index) : alternate(n, p->read_percent, &place);
+                direction = p->shared_map ? draw_direction(p, index) : alternate(p, n, &place);
                 tile = permuted_tile(p, direction, stream, place);
         }
         return (PatternOp){
@@ -118,7 +118,7 @@ static uint64_t stream_bytes_before(const Pattern *p, uint64_t n) {
         uint64_t reads = alike ? 0 : reads_before(n, p->read_percent);
 
         return tiling_bytes_before(&p->tiling[DIRECTION_READ], reads) +
-               tiling_bytes_before(&p->tiling[DIRECTION_WRITE], n - reads);
+               tiling_bytes_before(&p->tiling[p->changes], n - reads);
 }
 
 /* Of all I/Os before this index: some streams have done one more than the others. */

@@ -38,6 +38,7 @@ typedef struct Pattern {
         Permutation order[N_DIRECTIONS]; /* of the tiles */
         uint32_t n_streams; /* that are told apart */
         uint32_t read_percent;
+        Direction changes; /* what is not read: writes or trims */
         RwMode rw;
         bool random_map;
         bool shared_map; /* one permutation for both directions */

@@ -7,14 +7,18 @@
  *
  * The restrictions are what makes the rest of the process harmless to other devices: even a worker that was taken
  * over can ask this ring for nothing but reads, writes and flushes of the one registered file, into the
- * registered buffers. They are set by the raw system call, since not every liburing exports the wrapper.
+ * registered buffers. Trims are beside that, by a call on the file: as of 6.12 a ring could ask for them too, but not
+ * on kernels that people have, and fio does it in this way as well. They are set by the raw system call, since not
+ * every liburing exports the wrapper.
  */
 
 #include "engine/ring.h"
 
 #include <errno.h>
 #include <liburing.h>
+#include <linux/fs.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 
 #include "util/macro.h"
@@ -23,6 +27,13 @@ struct Ring {
         RingKind kind;
         struct io_uring uring; /* RING_URING */
         bool is_closed;
+
+        int fd;        /* for trims */
+        bool has_trim; /* one is queued: */
+        uint32_t trim_slot;
+        uint64_t trim_range[2]; /* offset, length: what BLKDISCARD takes */
+        bool has_trimmed;       /* one was done: */
+        RingCompletion trimmed;
 
         RingCompletion *done; /* RING_NOOP: queued and, after the next submit, completed */
         uint32_t n_done;
@@ -130,6 +141,7 @@ int ring_new(Ring **ret, RingKind kind, int fd, uint32_t depth, const struct iov
                 return setup_error(-ENOMEM, error);
 
         ring->kind = kind;
+        ring->fd = fd;
         switch (kind) {
         case RING_URING:
                 r = uring_new(&ring->uring, fd, depth, buffers, n_buffers);
@@ -169,6 +181,14 @@ void ring_prepare(Ring *ring, Direction direction, void *buf, unsigned buffer, u
                 return;
         }
 
+        if (direction == DIRECTION_TRIM) {
+                ring->has_trim = true;
+                ring->trim_slot = slot;
+                ring->trim_range[0] = offset;
+                ring->trim_range[1] = length;
+                return;
+        }
+
         struct io_uring_sqe *sqe = io_uring_get_sqe(&ring->uring);
         if (direction == DIRECTION_READ)
                 io_uring_prep_read_fixed(sqe, 0, buf, length, offset, (int) buffer);
@@ -190,6 +210,14 @@ void ring_prepare_flush(Ring *ring, uint32_t slot) {
         io_uring_sqe_set_data64(sqe, slot);
 }
 
+static void trim(Ring *ring) {
+        int r = ioctl(ring->fd, BLKDISCARD, ring->trim_range) < 0 ? -errno : (int) ring->trim_range[1];
+
+        ring->has_trim = false;
+        ring->has_trimmed = true;
+        ring->trimmed = (RingCompletion){ .slot = ring->trim_slot, .result = r };
+}
+
 int ring_submit_and_wait(Ring *ring, unsigned wait_nr, uint64_t timeout_ns) {
         struct __kernel_timespec timeout = {
                 .tv_sec = (int64_t) (timeout_ns / NSEC_PER_SEC),
@@ -203,6 +231,10 @@ int ring_submit_and_wait(Ring *ring, unsigned wait_nr, uint64_t timeout_ns) {
                 return 0;
         }
 
+        if (ring->has_trim) {
+                trim(ring);
+                wait_nr = 0;
+        }
         if (wait_nr == 0)
                 r = io_uring_submit(&ring->uring);
         else
@@ -224,6 +256,12 @@ unsigned ring_reap(Ring *ring, RingCompletion *ret, unsigned n) {
 
         if (ring->kind == RING_NOOP)
                 return noop_reap(ring, ret, n);
+
+        if (ring->has_trimmed && n > 0) {
+                ring->has_trimmed = false;
+                ret[0] = ring->trimmed;
+                return 1;
+        }
 
         io_uring_for_each_cqe(&ring->uring, head, cqe) {
                 if (taken == n)

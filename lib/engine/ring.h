@@ -4,8 +4,8 @@
 /*
  * One io_uring on one device: the only file that knows liburing. Set up by a privileged
  * process with file and buffers registered, restricted to reads, writes and flushes of that file, then used by
- * one thread only. A ring without a kernel behind it (RING_NOOP) completes everything at
- * once, to measure the engine alone.
+ * one thread only. Trims go by BLKDISCARD, one at a time, in the call that submits, which waits for them. A ring
+ * without a kernel behind it (RING_NOOP) completes everything at once, to measure the engine alone.
  */
 
 #include <stdbool.h>
@@ -40,8 +40,8 @@ int ring_new(Ring **ret, RingKind kind, int fd, uint32_t depth, const struct iov
 int ring_enable(Ring *ring, Error *error);
 
 /*
- * Queues one read or write; buffer is the index of the registered one that buf lies in. slot comes back with its
- * completion. At most `depth` may be queued or outstanding.
+ * Queues one read, write or trim; buffer is the index of the registered one that buf lies in. slot comes back with its
+ * completion. At most `depth` may be queued or outstanding, and of trims one; they need no buffer.
  */
 void ring_prepare(Ring *ring, Direction direction, void *buf, unsigned buffer, uint32_t length, uint64_t offset,
                   uint32_t slot);
@@ -51,8 +51,9 @@ void ring_prepare_flush(Ring *ring, uint32_t slot);
 
 /*
  * Submits what is queued and waits until wait_nr completions are there or timeout_ns has passed; with wait_nr 0
- * it does not wait. 0; -EAGAIN or -EBUSY if the kernel lacks memory at the moment (what was not taken stays queued);
- * any other negative errno says that the ring is of no use any more.
+ * it does not wait. A trim that is queued is done instead of waiting, however long it takes. 0; -EAGAIN or -EBUSY if
+ * the kernel lacks memory at the moment (what was not taken stays queued); any other negative errno says that the ring
+ * is of no use any more.
  */
 int ring_submit_and_wait(Ring *ring, unsigned wait_nr, uint64_t timeout_ns);
 

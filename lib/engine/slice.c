@@ -630,7 +630,7 @@ void slice_end(Slice *s) {
 static void lay_out_slots(Slice *s, uint32_t first_slot) {
         uint64_t stride = buffers_stride(&s->phase);
 
-        s->n_slots = s->n_free = s->phase.iodepth * s->phase.numjobs;
+        s->n_slots = s->n_free = phase_plan_outstanding(&s->phase);
         for (uint32_t i = 0; i < s->n_slots; i++) {
                 Slot *slot = &s->slots[i];
 

@@ -26,15 +26,18 @@ static const char *const rw_mode_names[] = {
         [RW_READ] = "read",
         [RW_WRITE] = "write",
         [RW_READWRITE] = "rw",
+        [RW_TRIM] = "trim",
         [RW_RANDREAD] = "randread",
         [RW_RANDWRITE] = "randwrite",
         [RW_RANDRW] = "randrw",
+        [RW_RANDTRIM] = "randtrim",
 };
 
 static const char *const phase_action_names[] = {
         [PHASE_ACTION_IO] = "io",
         [PHASE_ACTION_MATRIX] = "matrix",
         [PHASE_ACTION_IDLE] = "idle",
+        [PHASE_ACTION_DISCARD] = "discard",
 };
 
 const char *rw_mode_name(RwMode mode) {
@@ -45,17 +48,32 @@ const char *phase_action_name(PhaseAction action) {
         return (unsigned) action < N_PHASE_ACTIONS ? phase_action_names[action] : NULL;
 }
 
+const char *direction_name(Direction direction) {
+        static const char *const names[N_DIRECTIONS] = { "read", "write", "trim" };
+
+        return (unsigned) direction < N_DIRECTIONS ? names[direction] : NULL;
+}
+
+bool rw_mode_trims(RwMode mode) {
+        return mode == RW_TRIM || mode == RW_RANDTRIM;
+}
+
 bool rw_mode_reads(RwMode mode) {
-        return mode != RW_WRITE && mode != RW_RANDWRITE;
+        return mode != RW_WRITE && mode != RW_RANDWRITE && !rw_mode_trims(mode);
 }
 
 bool rw_mode_writes(RwMode mode) {
-        return mode != RW_READ && mode != RW_RANDREAD;
+        return mode != RW_READ && mode != RW_RANDREAD && !rw_mode_trims(mode);
+}
+
+Direction rw_mode_direction(RwMode mode) {
+        if (rw_mode_trims(mode))
+                return DIRECTION_TRIM;
+        return rw_mode_writes(mode) ? DIRECTION_WRITE : DIRECTION_READ;
 }
 
 bool rw_mode_uses(RwMode mode, Direction direction) {
-        return (direction == DIRECTION_READ && rw_mode_reads(mode)) ||
-               (direction == DIRECTION_WRITE && rw_mode_writes(mode));
+        return direction == rw_mode_direction(mode) || (direction == DIRECTION_READ && rw_mode_reads(mode));
 }
 
 typedef struct JobReader {
@@ -81,9 +99,9 @@ static int out_of_memory(const JobReader *reader, Error *error) {
 static uint32_t effective_read_percent(const PhaseDraft *draft) {
         RwMode rw = draft->phase.rw;
 
-        if (!rw_mode_writes(rw))
-                return 100;
-        return rw_mode_reads(rw) ? draft->read_percent_mix : 0;
+        if (!rw_mode_reads(rw))
+                return 0;
+        return rw_mode_writes(rw) ? draft->read_percent_mix : 100;
 }
 
 static int check_outstanding(const JobReader *reader, const JobPhase *phase, Error *error) {
@@ -91,7 +109,7 @@ static int check_outstanding(const JobReader *reader, const JobPhase *phase, Err
         uint64_t block_bytes = 0;
 
         for (Direction d = 0; d < N_DIRECTIONS; d++)
-                if (rw_mode_uses(phase->rw, d))
+                if (d != DIRECTION_TRIM && rw_mode_uses(phase->rw, d)) /* a trim has no buffer */
                         block_bytes = MAX(block_bytes, block_largest(&phase->split[d], phase->block_bytes[d]));
 
         if (outstanding > JOB_OUTSTANDING_MAX)
@@ -171,6 +189,10 @@ static int finish_matrix(const JobReader *reader, PhaseDraft *draft, Error *erro
         return 0;
 }
 
+static bool writes_any(const JobPhase *phase) {
+        return rw_mode_writes(phase->rw) && phase->read_percent < 100;
+}
+
 static int finish_io(const JobReader *reader, const PhaseDraft *draft, Error *error) {
         const JobPhase *phase = &draft->phase;
 
@@ -181,9 +203,10 @@ static int finish_io(const JobReader *reader, const PhaseDraft *draft, Error *er
                 r = check_needed(reader, phase, draft->depths.n == 1,
                                  "several numbers in iodepth: expected one, or action=matrix for a list", error);
         if (r >= 0)
-                r = check_needed(reader, phase, phase->capacity_loops == 0 || phase->read_percent < 100,
-                                 "capacity_loops counts what is written, and this phase only reads: expected an rw "
-                                 "that writes", error);
+                r = check_needed(reader, phase, phase->capacity_loops == 0 || writes_any(phase),
+                                 "capacity_loops counts what is written, and this phase writes nothing: expected an rw "
+                                 "that writes",
+                                 error);
         if (r >= 0)
                 r = check_needed(reader, phase,
                                  phase->steady_hold_ns == 0 || phase->runtime_ns > 0 || phase->capacity_loops > 0,
@@ -215,6 +238,33 @@ static int check_load(const JobReader *reader, const JobPhase *phase, Error *err
         return r;
 }
 
+/* Of what the job says elsewhere of I/O only the region counts: it is trimmed once, with no limit of time or rate. */
+static void finish_discard(PhaseDraft *draft) {
+        JobPhase *phase = &draft->phase;
+        bool ends_on_error = phase->ends_on_error[DIRECTION_TRIM];
+
+        *phase = (JobPhase){
+                .name = phase->name,
+                .line = phase->line,
+                .description = phase->description,
+                .action = PHASE_ACTION_DISCARD,
+                .rw = RW_TRIM,
+                .block_bytes = { [DIRECTION_TRIM] = JOB_DISCARD_BYTES },
+                .split = { [DIRECTION_TRIM] = { .n = 1, .bytes = { JOB_DISCARD_BYTES }, .percent = { 100 } } },
+                .iodepth = 1,
+                .numjobs = 1,
+                .workers = 1,
+                .loops = 1,
+                .size = phase->size,
+                .offset = phase->offset,
+                .bs_place = phase->bs_place,
+                .split_place = phase->split_place,
+                .size_place = phase->size_place,
+                .offset_place = phase->offset_place,
+                .ends_on_error = { [DIRECTION_TRIM] = ends_on_error },
+        };
+}
+
 static int finish_action(const JobReader *reader, PhaseDraft *draft, Error *error) {
         switch (draft->phase.action) {
         case PHASE_ACTION_MATRIX:
@@ -222,6 +272,9 @@ static int finish_action(const JobReader *reader, PhaseDraft *draft, Error *erro
         case PHASE_ACTION_IDLE:
                 return check_needed(reader, &draft->phase, draft->phase.runtime_ns > 0,
                                     "action=idle without runtime: expected how long", error);
+        case PHASE_ACTION_DISCARD:
+                finish_discard(draft);
+                return 0;
         default:
                 return finish_io(reader, draft, error);
         }
@@ -259,7 +312,12 @@ static int note_defaults(JobReader *reader, const PhaseDraft *draft) {
                                "unlike in fio; norandommap=0 writes every block once before any comes again",
                                reader->name, reader->section_line, phase->name);
         }
-        if (r >= 0 && phase->content.is_zero && phase->read_percent < 100)
+        if (r >= 0 && rw_mode_trims(phase->rw) && (uint64_t) phase->iodepth * phase->numjobs > 1)
+                r = add_notice(reader,
+                               "%s:%u: phase '%s': each of workers trims one block at a time, whatever iodepth and "
+                               "numjobs say: the kernel is asked for each by a call that waits for it",
+                               reader->name, reader->section_line, phase->name);
+        if (r >= 0 && phase->content.is_zero && writes_any(phase))
                 r = add_notice(
                         reader,
                         "%s:%u: phase '%s': zeros are written, without a stamp: a drive may not store them at all, "
@@ -355,6 +413,7 @@ static int start_section(JobReader *reader, const IniEntry *entry, Error *error)
 
         reader->draft = reader->global;
         reader->draft.phase.name = strdup(entry->section);
+        reader->draft.phase.line = entry->line;
         return reader->draft.phase.name ? 0 : out_of_memory(reader, error);
 }
 

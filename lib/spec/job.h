@@ -32,10 +32,14 @@
 #define JOB_BLOCK_BYTES_MAX (UINT64_C(256) << 20)
 #define JOB_BUFFER_BYTES_MAX (UINT64_C(8) << 30) /* of all I/O outstanding */
 
+/* Of one trim of action=discard: between two of them it can be stopped. */
+#define JOB_DISCARD_BYTES (UINT64_C(1) << 30)
+
 typedef enum PhaseAction {
         PHASE_ACTION_IO,
         PHASE_ACTION_MATRIX, /* I/O with each block size of a list, at each depth of another */
         PHASE_ACTION_IDLE,   /* nothing is submitted */
+        PHASE_ACTION_DISCARD, /* the region is trimmed, once and in order */
         N_PHASE_ACTIONS,
 } PhaseAction;
 
@@ -44,9 +48,11 @@ typedef enum RwMode {
         RW_READ,
         RW_WRITE,
         RW_READWRITE,
+        RW_TRIM,
         RW_RANDREAD,
         RW_RANDWRITE,
         RW_RANDRW,
+        RW_RANDTRIM,
         N_RW_MODES,
 } RwMode;
 
@@ -90,6 +96,7 @@ typedef struct OptionPlace {
 
 typedef struct JobPhase {
         char *name; /* the section's */
+        unsigned line;     /* of its header */
         char *description; /* its own, or NULL */
         PhaseAction action;
         RwMode rw;
@@ -160,6 +167,13 @@ static inline bool rw_mode_is_random(RwMode mode) {
         return mode >= RW_RANDREAD;
 }
 
+/* "read", "write", "trim". */
+const char *direction_name(Direction direction);
+
 bool rw_mode_writes(RwMode mode);
 bool rw_mode_reads(RwMode mode);
+bool rw_mode_trims(RwMode mode);
 bool rw_mode_uses(RwMode mode, Direction direction);
+
+/* What it does besides reading, if anything: the direction that a phase is judged by. */
+Direction rw_mode_direction(RwMode mode);

@@ -348,12 +348,11 @@ static int set_continue_on_error(const JobOption *option, const char *value, Pha
 #define BATCH_TEXT "the engine chooses its batches by the rate it sees"
 
 const JobOption job_options[] = {
-        { "action", .set = set_action, .text = "io, matrix or idle" },
+        { "action", .set = set_action, .text = "io, matrix, idle or discard" },
         { "bs", "blocksize", .set = set_bs, .is_bytes = true, .place = FIELD(phase.bs_place), .min = 1,
           .max = JOB_BLOCK_BYTES_MAX,
           .text = "a block size up to 256m" NUMBER_TEXT ", or read,write sizes; of a matrix a list" },
-        { "buffer_compress_percentage", .set = set_compress_percent,
-          .text = "a percentage from 0 to 93, or 100" },
+        { "buffer_compress_percentage", .set = set_compress_percent, .text = "a percentage from 0 to 93, or 100" },
         { "capacity_loops", .set = set_capacity_loops, .min = 1, .max = UINT32_MAX,
           .text = "a number from 1 to 4294967295" },
         { "bssplit", .set = set_bssplit, .is_bytes = true, .place = FIELD(phase.split_place),
@@ -389,7 +388,7 @@ const JobOption job_options[] = {
           .text = "I/Os a second" NUMBER_TEXT ", or read,write numbers" },
         { "runtime", "timeout", .set = set_runtime,
           .text = "a time: a whole number with d, h, m, s, ms or us (s if none)" },
-        { "rw", "readwrite", .set = set_rw, .text = "read, write, rw, randread, randwrite or randrw" },
+        { "rw", "readwrite", .set = set_rw, .text = "read, write, rw, trim, randread, randwrite, randrw or randtrim" },
         { "rwmixread", .set = set_u32, .field = FIELD(read_percent_mix), .max = 100,
           .text = "a percentage from 0 to 100, without a sign" },
         { "rwmixwrite", .set = set_rwmixwrite, .max = 100, .text = "a percentage from 0 to 100, without a sign" },

@@ -66,6 +66,19 @@ static int refuse_block(const Binding *binding, Direction d, Error *error) {
                          binding->bound->block_bytes[d], binding->target->logical_block_bytes, iec_hint(place));
 }
 
+static int refuse_trims(const Binding *binding, Error *error) {
+        return error_set(
+                error, ERROR_USAGE, EOPNOTSUPP,
+                "%s:%u: phase '%s' trims, and the target takes no trims (its discard_max_bytes is 0): expected "
+                "a job without trims and action=discard",
+                binding->file, binding->phase->line, binding->phase->name);
+}
+
+/* The pieces of a discard are cut where the region ends. */
+static void bind_pieces(Binding *binding) {
+        binding->block_min = binding->block_max = binding->target->logical_block_bytes;
+}
+
 /* The sizes of a split are multiples of its smallest one. */
 static int bind_blocks(Binding *binding, Error *error) {
         const JobPhase *phase = binding->phase;
@@ -84,6 +97,10 @@ static int bind_blocks(Binding *binding, Error *error) {
                 binding->block_min = MIN(binding->block_min, smallest);
                 binding->block_max = MAX(binding->block_max, block_largest(&phase->split[d], smallest));
         }
+        if (rw_mode_trims(phase->rw) && !binding->target->can_discard)
+                return refuse_trims(binding, error);
+        if (phase->action == PHASE_ACTION_DISCARD)
+                bind_pieces(binding);
         return 0;
 }
 
@@ -190,8 +207,10 @@ static int bind_region(Binding *binding, Error *error) {
 
         uint64_t tail = wanted % binding->block_min;
         bound->region_bytes = wanted - tail;
+        if (binding->phase->action == PHASE_ACTION_DISCARD)
+                bound->block_bytes[DIRECTION_TRIM] = MIN(bound->block_bytes[DIRECTION_TRIM], bound->region_bytes);
         for (Direction d = 0; d < N_DIRECTIONS; d++)
-                bound->n_blocks[d] = bound->region_bytes / bound->block_bytes[d];
+                bound->n_blocks[d] = bound->block_bytes[d] > 0 ? bound->region_bytes / bound->block_bytes[d] : 0;
         if (note_tail(binding, tail) < 0)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
         return 0;
@@ -219,11 +238,17 @@ static uint64_t stream_bytes(const JobPhase *phase, uint64_t region_bytes) {
 static uint64_t weight(const PhasePlan *bound, Direction d) {
         uint64_t percent = d == DIRECTION_READ ? bound->read_percent : 100 - bound->read_percent;
 
+        if (!rw_mode_uses(bound->rw, d))
+                return 0;
         return percent * block_hundred(&bound->split[d], bound->block_bytes[d]);
 }
 
 static uint64_t weight_of_all(const PhasePlan *bound) {
-        return weight(bound, DIRECTION_READ) + weight(bound, DIRECTION_WRITE);
+        uint64_t all = 0;
+
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                all += weight(bound, d);
+        return all;
 }
 
 /* Read and written until so many bytes are written. */
@@ -320,6 +345,17 @@ static uint64_t bytes_of_ios(const PhasePlan *bound, uint64_t n_ios) {
         return (uint64_t) MIN(bytes, (unsigned __int128) UINT64_MAX);
 }
 
+uint32_t phase_plan_outstanding(const PhasePlan *phase) {
+        return rw_mode_trims(phase->rw) ? 1 : phase->iodepth * phase->numjobs;
+}
+
+bool plan_trims(const Plan *plan) {
+        for (size_t i = 0; i < plan->n_phases; i++)
+                if (rw_mode_trims(plan->phases[i].rw))
+                        return true;
+        return false;
+}
+
 uint64_t phase_plan_ios(const PhasePlan *phase, uint64_t bytes) {
         uint64_t weight_bytes = weight_of_all(phase);
 
@@ -355,7 +391,7 @@ static void bind_forecast(PhasePlan *bound) {
                 written = MIN(written, written_share(bound, bytes_of_ios(bound, bound->limit_ios)));
         if (bound->runtime_ns > 0)
                 written = MIN(written, paced_bytes(bound, DIRECTION_WRITE, bound->runtime_ns));
-        if (bound->read_percent == 100)
+        if (!rw_mode_writes(bound->rw) || bound->read_percent == 100)
                 written = 0;
         bound->has_planned_bytes = written != UINT64_MAX;
         bound->planned_write_bytes = bound->has_planned_bytes ? written : 0;

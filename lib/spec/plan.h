@@ -22,7 +22,8 @@ typedef struct PhasePlan {
 
         /*
          * The first stream's I/O of direction d lies in [region_offset, region_offset + n_blocks[d] * block_bytes[d]),
-         * if it has one size, and else in the whole region; that of each other stream stream_step_bytes further on.
+         * if it has one size, and else in the whole region (as the pieces of action=discard do); that of each other
+         * stream stream_step_bytes further on.
          */
         uint64_t region_offset; /* bytes, a multiple of the logical block */
         uint64_t stream_step_bytes; /* 0: all have the same region */
@@ -66,21 +67,28 @@ typedef struct Plan {
 typedef struct PlanTarget {
         uint64_t size_bytes;
         uint32_t logical_block_bytes; /* at least 1 */
+        bool can_discard;             /* it takes trims */
 } PlanTarget;
 
 /*
  * Binds job to target. random_seed stands in for the seed where randrepeat=0 asks for
  * another one in every run. ERROR_USAGE (-EINVAL, -ERANGE) if the job does not fit:
  * a block below the logical block or no multiple of it, an offset beyond the end or within a logical
- * block, a region smaller than a block, or too small for its ring threads. A size beyond the end is cut there with a
- * notice, as in fio. Of a matrix the cells with blocks below the logical block are left out with a notice; the rest
- * of it must fit.
+ * block, a region smaller than a block, or too small for its ring threads, trims for a target that takes none. A size
+ * beyond the end is cut there with a notice, as in fio. Of a matrix the cells with blocks below the logical block are
+ * left out with a notice; the rest of it must fit.
  */
 int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t random_seed, Error *error);
 
 Plan *plan_free(Plan *plan);
 DEFINE_CLEANUP(Plan *, plan_free)
 #define _cleanup_plan_ _cleanup_(plan_freep)
+
+/* I/Os of one ring thread outstanding at most, if all streams are its own. It trims one at a time, without buffers. */
+uint32_t phase_plan_outstanding(const PhasePlan *phase);
+
+/* Whether any phase trims. */
+bool plan_trims(const Plan *plan);
 
 /* How many I/Os of this phase make so many bytes: exact where all have one size, else by expectation. */
 uint64_t phase_plan_ios(const PhasePlan *phase, uint64_t bytes);

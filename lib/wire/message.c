@@ -142,6 +142,8 @@ static void device_info_code(Codec *codec, DeviceInfo *info) {
         codec_string_or_null(codec, &info->write_cache);
         codec_u32(codec, &info->read_ahead_kib);
         codec_u32(codec, &info->nr_requests);
+        codec_u64(codec, &info->discard_max_bytes);
+        codec_u32(codec, &info->discard_granularity_bytes);
 
         /* No device that was claimed is without a size, or has blocks that are no power of two. */
         uint32_t block = info->logical_block_bytes;

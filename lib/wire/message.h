@@ -35,7 +35,7 @@
 #include "spec/job.h"
 #include "wire/standing.h"
 
-#define MESSAGE_VERSION 7
+#define MESSAGE_VERSION 8
 #define MESSAGE_BYTES_MAX (JOB_TEXT_MAX + 256U * 1024U) /* encoded: the longest job file, or any sample */
 
 typedef enum MessageType {

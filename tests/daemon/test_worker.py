@@ -74,7 +74,7 @@ def decode(data: bytes) -> dict:
         m["diskseq"], m["size"], m["logical"], m["physical"] = f.take("QQII")
         f.take("3B")
         f.strings_ = [f.string() for _ in range(5)]
-        m["read_ahead"], m["nr_requests"] = f.take("II")
+        m["read_ahead"], m["nr_requests"], m["discard_max"], m["discard_granularity"] = f.take("IIQI")
         m["notices"], m["proof"] = f.strings(), f.string()
     elif kind == "REFUSED":
         m["why"], m["kind"], m["text"] = f.take("B"), f.take("B"), f.string()

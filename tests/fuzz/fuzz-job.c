@@ -70,9 +70,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         static const PlanTarget targets[] = {
                 { .size_bytes = 0, .logical_block_bytes = 512 },
                 { .size_bytes = 4096, .logical_block_bytes = 512 },
-                { .size_bytes = 1000215216 * UINT64_C(512), .logical_block_bytes = 512 },
-                { .size_bytes = 64 * TIB, .logical_block_bytes = 4096 },
-                { .size_bytes = UINT64_MAX, .logical_block_bytes = 1 },
+                { .size_bytes = 1000215216 * UINT64_C(512), .logical_block_bytes = 512, .can_discard = true },
+                { .size_bytes = 64 * TIB, .logical_block_bytes = 4096, .can_discard = true },
+                { .size_bytes = UINT64_MAX, .logical_block_bytes = 1, .can_discard = true },
         };
         _cleanup_error_ Error error = ERROR_INIT;
         _cleanup_job_ Job *job = NULL;

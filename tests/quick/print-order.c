@@ -14,7 +14,7 @@
 #include "util/parse.h"
 
 static int bind_job(Plan **ret, const char *path, uint64_t size_bytes, Error *error) {
-        const PlanTarget target = { .size_bytes = size_bytes, .logical_block_bytes = 512 };
+        const PlanTarget target = { .size_bytes = size_bytes, .logical_block_bytes = 512, .can_discard = true };
         _cleanup_(fclosep) FILE *file = fopen(path, "re");
         _cleanup_job_ Job *job = NULL;
         char text[4096];

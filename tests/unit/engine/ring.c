@@ -88,6 +88,19 @@ START_TEST(writes_and_reads_in_both_buffers) {
 }
 END_TEST
 
+/* What is no block device knows no BLKDISCARD; that a real one trims is for the tests of devices. */
+START_TEST(a_trim_comes_back_with_what_the_device_said) {
+        _cleanup_close_ int fd = memory_file(DEPTH * BLOCK);
+
+        make_ring(fd, DEPTH);
+        for (unsigned i = 0; i < 2; i++) {
+                ring_prepare(ring, DIRECTION_TRIM, NULL, 0, BLOCK, 0, 0);
+                await(1, -ENOTTY);
+        }
+        end_ring();
+}
+END_TEST
+
 START_TEST(a_buffer_that_is_not_the_one_named_is_refused) {
         _cleanup_close_ int fd = memory_file(DEPTH * BLOCK);
 
@@ -292,6 +305,7 @@ static Suite *make_suite(void) {
 
         tcase_set_timeout(c, 60);
         tcase_add_test(c, writes_and_reads_in_both_buffers);
+        tcase_add_test(c, a_trim_comes_back_with_what_the_device_said);
         tcase_add_test(c, a_buffer_that_is_not_the_one_named_is_refused);
         tcase_add_test(c, results_of_the_device_come_through);
         tcase_add_test(c, the_wait_ends_without_a_completion);

@@ -2,6 +2,7 @@
 
 /* What a phase does other than plain I/O, and what ends it other than amounts and time: from text to plan. */
 
+#include <errno.h>
 #include <string.h>
 
 #include "spec/plan.h"
@@ -10,7 +11,11 @@
 
 static int bind(const char *text, uint64_t size_bytes, uint32_t logical_block_bytes, Plan **ret, Error *error) {
         _cleanup_job_ Job *job = NULL;
-        const PlanTarget target = { .size_bytes = size_bytes, .logical_block_bytes = logical_block_bytes };
+        const PlanTarget target = {
+                .size_bytes = size_bytes,
+                .logical_block_bytes = logical_block_bytes,
+                .can_discard = true,
+        };
 
         int r = job_parse(&job, "t.fio", text, strlen(text), error);
         return r < 0 ? r : plan_new(ret, job, &target, 7, error);
@@ -171,8 +176,8 @@ START_TEST(test_capacity_loops_count_what_is_written) {
 
         _cleanup_plan_ Plan *huge = bind_good("[a]\nrw=rw\nrwmixread=99\ncapacity_loops=4294967295\n", UINT64_MAX, 512);
         ck_assert_uint_eq(huge->phases[0].limit_bytes, UINT64_MAX);
-        check_refused("[a]\nrw=read\ncapacity_loops=1\n", "only reads");
-        check_refused("[a]\nrw=rw\nrwmixread=100\ncapacity_loops=1\n", "only reads");
+        check_refused("[a]\nrw=read\ncapacity_loops=1\n", "writes nothing");
+        check_refused("[a]\nrw=rw\nrwmixread=100\ncapacity_loops=1\n", "writes nothing");
         check_refused("[a]\nrw=write\ncapacity_loops=0\n", "t.fio:3: capacity_loops=0: expected a number from 1");
 }
 END_TEST
@@ -195,6 +200,65 @@ START_TEST(test_until_steady_has_an_end_in_any_case) {
 }
 END_TEST
 
+START_TEST(test_trims_write_nothing) {
+        _cleanup_plan_ Plan *plan = bind_good("[a]\nrw=trim\nbs=4k,8k,64k\niodepth=4\nnumjobs=2\nrwmixread=50\n"
+                                              "[b]\nrw=randtrim\nbs=16k\nruntime=10\ntime_based\n",
+                                              MIB, 512);
+        const PhasePlan *a = &plan->phases[0], *b = &plan->phases[1];
+
+        ck_assert_int_eq(a->rw, RW_TRIM);
+        ck_assert_uint_eq(a->read_percent, 0);
+        ck_assert_uint_eq(a->n_blocks[DIRECTION_TRIM], MIB / (64 * KIB));
+        ck_assert_uint_eq(a->limit_bytes, 2 * MIB);
+        ck_assert(a->has_planned_bytes && a->planned_write_bytes == 0);
+        ck_assert_uint_eq(phase_plan_outstanding(a), 1);
+        ck_assert_uint_eq(phase_plan_ios(a, 2 * MIB), 32);
+        ck_assert(b->has_planned_bytes && b->planned_write_bytes == 0);
+        ck_assert(plan_trims(plan));
+        check_refused("[a]\nrw=trim\ncapacity_loops=1\n", "writes nothing");
+        check_refused("[a]\nrw=trim\nbs=4k,4k,512\n", "bs=512 on a target with logical blocks of 4096");
+        check_refused("[a]\nrw=trimwrite\n", "expected read, write, rw, trim,");
+}
+END_TEST
+
+START_TEST(test_a_discard_covers_its_region_in_pieces) {
+        _cleanup_plan_ Plan *plan = bind_good("[global]\nrw=randread\nbs=4k\niodepth=32\nnumjobs=4\nruntime=5\n"
+                                              "time_based\nloops=3\nrate_iops=5\nfsync=1\n"
+                                              "[all]\naction=discard\n"
+                                              "[part]\naction=discard\noffset=4k\nsize=12k\n",
+                                              5 * GIB / 2, 4096);
+        const PhasePlan *all = &plan->phases[0], *part = &plan->phases[1];
+
+        ck_assert_int_eq(all->action, PHASE_ACTION_DISCARD);
+        ck_assert_int_eq(all->rw, RW_TRIM);
+        ck_assert_uint_eq(all->region_bytes, 5 * GIB / 2);
+        ck_assert_uint_eq(all->limit_bytes, 5 * GIB / 2);
+        ck_assert_uint_eq(all->block_bytes[DIRECTION_TRIM], GIB);
+        ck_assert_uint_eq(all->runtime_ns, 0);
+        ck_assert_uint_eq(all->rate_iops[DIRECTION_TRIM], 0);
+        ck_assert_uint_eq((uint64_t) all->iodepth * all->numjobs, 1);
+        ck_assert(all->has_planned_bytes && all->planned_write_bytes == 0);
+        ck_assert_uint_eq(part->region_offset, 4 * KIB);
+        ck_assert_uint_eq(part->region_bytes, 12 * KIB);
+        ck_assert_uint_eq(part->block_bytes[DIRECTION_TRIM], 12 * KIB);
+        check_refused("[a]\naction=discard\nsize=1k\n", "holds no block");
+}
+END_TEST
+
+START_TEST(test_a_target_without_trims_is_told) {
+        static const char text[] = "[w]\nrw=write\n[t]\nrw=randtrim\n";
+        const PlanTarget target = { .size_bytes = MIB, .logical_block_bytes = 512 };
+        _cleanup_error_ Error error = ERROR_INIT;
+        _cleanup_job_ Job *job = NULL;
+        Plan *plan;
+
+        ck_assert_int_eq(job_parse(&job, "t.fio", text, strlen(text), &error), 0);
+        ck_assert_int_eq(plan_new(&plan, job, &target, 7, &error), -EOPNOTSUPP);
+        ck_assert_int_eq(error.kind, ERROR_USAGE);
+        ck_assert_ptr_nonnull(strstr(error_message(&error), "t.fio:3: phase 't' trims, and the target takes no trims"));
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("actions");
         TCase *tc = tcase_create("actions");
@@ -208,6 +272,9 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_an_idle_phase_has_nothing_but_time);
         tcase_add_test(tc, test_capacity_loops_count_what_is_written);
         tcase_add_test(tc, test_until_steady_has_an_end_in_any_case);
+        tcase_add_test(tc, test_trims_write_nothing);
+        tcase_add_test(tc, test_a_discard_covers_its_region_in_pieces);
+        tcase_add_test(tc, test_a_target_without_trims_is_told);
         suite_add_tcase(suite, tc);
         return suite;
 }

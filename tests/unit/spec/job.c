@@ -358,7 +358,7 @@ START_TEST(test_values_that_do_not_fit_say_what_is_expected) {
                 int result;
                 const char *expected;
         } cases[] = {
-                { "rw=trim", -EINVAL, "expected read, write, rw" },
+                { "rw=trimwrite", -EINVAL, "expected read, write, rw, trim" },
                 { "rw=randwrite:4", -EINVAL, "expected read, write, rw" },
                 { "rw=WRITE", -EINVAL, "expected read, write, rw" },
                 { "rw", -EINVAL, "rw has no value: expected read" },
@@ -393,7 +393,7 @@ START_TEST(test_values_that_do_not_fit_say_what_is_expected) {
                 { "io_size=1z", -EINVAL, "expected bytes" },
                 { "offset=-1", -EINVAL, "expected bytes" },
                 { "randseed=x", -EINVAL, "expected a number" },
-                { "action=discard", -EINVAL, "expected io, matrix or idle" },
+                { "action=format", -EINVAL, "expected io, matrix, idle or discard" },
                 { "description=", -EINVAL, "expected a text" },
                 { "filename=/dev/sda", -EINVAL, "--device" },
         };

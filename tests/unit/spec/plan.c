@@ -8,7 +8,11 @@
 
 static int bind(const char *text, uint64_t size_bytes, uint32_t logical_block_bytes, Plan **ret, Error *error) {
         _cleanup_job_ Job *job = NULL;
-        const PlanTarget target = { .size_bytes = size_bytes, .logical_block_bytes = logical_block_bytes };
+        const PlanTarget target = {
+                .size_bytes = size_bytes,
+                .logical_block_bytes = logical_block_bytes,
+                .can_discard = true,
+        };
 
         ck_assert_msg(job_parse(&job, "t.fio", text, strlen(text), error) == 0, "%s\n%s", text, error_message(error));
         return plan_new(ret, job, &target, 7, error);

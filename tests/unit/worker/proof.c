@@ -483,6 +483,34 @@ START_TEST(zeros_prove_nothing_where_the_run_has_written_some) {
 }
 END_TEST
 
+START_TEST(what_the_run_has_trimmed_proves_nothing) {
+        static const uint8_t ones[BLOCK] = { [0 ... BLOCK - 1] = UINT8_MAX };
+
+        setup_zeros();
+        phases[1] = random_phase(RW_RANDTRIM, 0);
+        standing.phase = 1;
+        standings[1].positions = (Positions){ .n = 1, .of[0].next_index = 1 };
+        standing.drained = true;
+        blank_from(SIZE / 2);
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+
+        for (uint64_t offset = 0; offset < SIZE; offset += BLOCK)
+                ck_assert_int_eq(pwrite(claim.fd, ones, BLOCK, (off_t) offset), BLOCK);
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        ck_assert_str_eq(detail, "the run had written nothing that it may not have trimmed since to it");
+        expect_refused(LIKENESS_WEAK, REFUSAL_FINAL, "no serial number");
+}
+END_TEST
+
+START_TEST(trims_that_are_still_to_come_excuse_nothing) {
+        setup_zeros();
+        phases[1] = random_phase(RW_RANDTRIM, 0);
+        blank_from(0);
+        standing.drained = true;
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
+}
+END_TEST
+
 START_TEST(other_data_is_noticed_among_zeros) {
         setup_zeros();
         standing.phase = 1;
@@ -556,8 +584,11 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, a_signature_elsewhere_is_somebodys);
         tcase_add_test(tc, a_signature_before_the_first_write_is_somebodys);
         tcase_add_test(tc, pieces_alike_in_many_places_are_the_runs_own);
-        tcase_add_test(tc, zeros_prove_nothing_where_the_run_has_written_some);
         tcase_add_test(tc, other_data_is_noticed_among_zeros);
+        tcase_add_test(tc, what_the_run_has_trimmed_proves_nothing);
+        tcase_add_test(tc, trims_that_are_still_to_come_excuse_nothing);
+        tcase_add_test(tc, zeros_prove_nothing_where_the_run_has_written_some);
+
         tcase_add_test(tc, zeros_that_are_still_to_come_excuse_nothing);
         tcase_add_test(tc, zeros_may_have_come_in_the_seconds_that_are_not_known);
         tcase_add_test(tc, zeros_from_before_excuse_no_later_phase);

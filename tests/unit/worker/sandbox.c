@@ -22,13 +22,17 @@
 #include "util/macro.h"
 #include "worker/sandbox.h"
 
-static void enter(void) {
+static void enter_to_trim(int trim_fd) {
         Sandbox sandbox;
         const char *notice;
         Error error = ERROR_INIT;
 
         ck_assert_msg(sandbox_prepare(&sandbox, &notice, &error) == 0, "%s", error_message(&error));
-        ck_assert_msg(sandbox_enter(&sandbox, &error) == 0, "%s", error_message(&error));
+        ck_assert_msg(sandbox_enter(&sandbox, trim_fd, &error) == 0, "%s", error_message(&error));
+}
+
+static void enter(void) {
+        enter_to_trim(-1);
 }
 
 static void call_open(void) {
@@ -92,6 +96,20 @@ START_TEST(test_forbidden) {
         enter();
         forbidden[_i]();
         _exit(EXIT_FAILURE);
+}
+END_TEST
+
+/* Trims are allowed on the run's own device, and nothing else is on it. */
+START_TEST(test_trims_allowed) {
+        enter_to_trim(STDIN_FILENO);
+        ioctl(STDIN_FILENO, BLKDISCARD, NULL);
+        if (_i == 0)
+                _exit(EXIT_SUCCESS);
+        if (_i == 1)
+                ioctl(STDIN_FILENO, BLKSECDISCARD, NULL);
+        else
+                ioctl(STDOUT_FILENO, BLKDISCARD, NULL);
+        _exit(EXIT_SUCCESS);
 }
 END_TEST
 
@@ -222,6 +240,8 @@ static Suite *make_suite(void) {
 
         tcase_set_timeout(tc, 60);
         tcase_add_loop_test_raise_signal(tc, test_forbidden, SIGSYS, 0, (int) ELEMENTSOF(forbidden));
+        tcase_add_loop_test(tc, test_trims_allowed, 0, 1);
+        tcase_add_loop_test_raise_signal(tc, test_trims_allowed, SIGSYS, 1, 3);
         tcase_add_test_raise_signal(tc, test_threads_that_were_there, SIGSYS);
         tcase_add_test(tc, test_allowed);
         tcase_add_test(tc, test_no_protection_from_the_oom_killer);
