@@ -112,6 +112,11 @@ static int add_file(Import *import, const char *path, Error *error) {
         if (notes.open_line > 0)
                 output_notice("%s:%" PRIu64 ": the last line has no end; if the file was cut off there, its last value "
                               "is wrong", name, notes.open_line);
+        if (notes.line_at_zero > 0)
+                output_notice("%s:%" PRIu64 ": an interval that ends at 0 has no length and is left out; the time is "
+                              "expected to be that of an interval's end", name, notes.line_at_zero);
+        if (notes.unknown_columns[0] != '\0')
+                output_notice("%s: columns that are not read: %s", name, notes.unknown_columns);
         return 0;
 }
 

@@ -63,7 +63,7 @@ uint64_t recording_ns(double value, double unit_ns);
  * it. A last line that has no end is cut off for fio, which ends each; of CSV it is taken, and told.
  */
 int recording_read_fio(Recording *recording, Lines *lines, RecordingKind kind, Error *error);
-int recording_read_csv(Recording *recording, Lines *lines, uint64_t *ret_open_line, Error *error);
+int recording_read_csv(Recording *recording, Lines *lines, RecordingNotes *notes, Error *error);
 
 /* Why a log of fio's is not needed, told by its name; NULL if it is. */
 const char *recording_unneeded(const char *name, RecordingKind kind);

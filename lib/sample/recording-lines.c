@@ -149,8 +149,8 @@ int lines_number(const Lines *l, size_t i, double min, double max, const char *w
         if (r == -ENOMEM)
                 return r;
         if (r < 0 || value < min || value > max)
-                return lines_wrong(l, error, "%s is '%s', expected a number from %g to %g", what, l->fields[i], min,
-                                   max);
+                return lines_wrong(l, error, "%s is '%s', expected a number from %g to %g%s", what, l->fields[i], min,
+                                   max, strchr(l->fields[i], ',') ? ", written as 1234.5" : "");
         *ret = value;
         return 0;
 }

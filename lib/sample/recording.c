@@ -244,7 +244,7 @@ int recording_add(Recording *recording, const char *name, FILE *f, RecordingForm
                 format = parse_double(lines.fields[0], &number) >= 0 ? RECORDING_FIO : RECORDING_CSV;
         if (r > 0)
                 r = format == RECORDING_FIO ? recording_read_fio(recording, &lines, kind, error)
-                                            : recording_read_csv(recording, &lines, &notes.open_line, error);
+                                            : recording_read_csv(recording, &lines, &notes, error);
         if (r >= 0)
                 *ret_notes = notes;
         return MIN(r, 0);

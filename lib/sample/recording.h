@@ -38,7 +38,7 @@ typedef struct RecordingDetail {
         uint64_t errors;
         uint64_t latency_mean_ns; /* all directions together, as the next ones; 0: not told */
         uint64_t latency_p50_ns, latency_p99_ns, latency_max_ns;
-        double cpu_percent, temperature_c; /* NaN: not told */
+        double cpu_percent, worker_cpu_percent, ring_cpu_percent, temperature_c; /* NaN: not told */
 } RecordingDetail;
 
 /* Intervals in order, each beginning where the one before ended, the first at 0. One may have been told to be empty. */
@@ -74,6 +74,8 @@ typedef struct RecordingNotes {
          */
         const char *left_out;
         uint64_t open_line; /* of CSV: the last line, taken though it has no end and may be cut off; 0: none */
+        uint64_t line_at_zero; /* of CSV: the first row left out because its interval ended at 0; 0: none had values */
+        char unknown_columns[128]; /* of CSV: "a, b, ..." that mean nothing, from outside; empty: none */
 } RecordingNotes;
 
 /*
@@ -88,10 +90,12 @@ typedef struct RecordingNotes {
  * CSV: a header line, then rows; separated by commas, semicolons, tabs or blanks; lines that start with # are comments.
  * Columns, in either case: time_s (or elapsed_s) is the end of an interval; of read, write and trim each _iops, _ios,
  * _bytes, _bytes_per_s, _latency_ns, of which counts go before rates, and a latency may be empty; duration_s, if there,
- * tells the interval's length. What `plateau export` writes besides is a RecordingDetail, and may be empty: phase,
- * which never goes back, at, errors, in_flight, oldest_io_ns, cpu_percent, temperature_c, latency_mean_ns, and
- * latency_p50_ns, _p99_ns and _max_ns, of which all count or none. One file of a recording may have these. Others are
- * left out; a name must not be there twice.
+ * tells the interval's length. A count and a rate of the same must agree to a tenth, and I/Os with bytes so far that
+ * such I/Os can be. What `plateau export` writes besides is a RecordingDetail, and may be empty: phase, which never
+ * goes back, at, errors, in_flight, oldest_io_ns, cpu_percent, worker_cpu_percent, ring_cpu_percent, temperature_c,
+ * latency_mean_ns, and latency_p50_ns, _p99_ns and _max_ns, of which all count or none. One file of a recording may
+ * have these. Others are left out, and told; but a quantity without a direction ("iops") is an error, and so is a name
+ * that is there twice.
  */
 int recording_add(Recording *recording, const char *name, FILE *f, RecordingFormat format, RecordingKind kind,
                   RecordingNotes *ret_notes, Error *error);

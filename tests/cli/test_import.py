@@ -397,6 +397,23 @@ def test_last_line_without_end(cli, recording):
     assert cli("import", recording("y.csv", csv([100] * 5))).err == ""
 
 
+def test_what_is_left_out_of_csv_is_told(cli, recording):
+    path = recording("x.csv", "time_s,write_iops,wa,note\n0,7,1,1\n1,8,1,1\n")
+    told = cli("import", path).err
+    assert f"{path}:2: an interval that ends at 0 has no length and is left out" in told
+    assert f"{path}: columns that are not read: wa, note\n" in told
+    assert cli.json("samples", 1)["samples"][0]["write_ios"] == 8
+    assert cli("import", "-", input=cli("export", 1).out).err == ""
+
+
+def test_contradictions_are_told_with_line_and_column(cli, database, recording):
+    path = recording("x.csv", "time_s,write_iops,write_ios\n1,100,100\n2,100,7\n")
+    assert f"{path}:3: write_ios is 7 and write_iops is 100, which contradict" in cli("import", path, check=2).err
+    path = recording("y.csv", "time_s,write_iops,iops\n1,100,100\n")
+    assert f"{path}:1: column 3, iops, does not tell whether of reads or writes" in cli("import", path, check=2).err
+    assert not database.path.exists()
+
+
 # --- what nobody told
 
 
