@@ -60,7 +60,9 @@ static int put_sample(const Sample *s, const StoreLatency *latency, void *userda
         put_u64_if(f, writer->errors_known, s->errors);
         fprintf(f, "%" PRIu32 ",%" PRIu64 ",", s->in_flight, s->oldest_ns);
         put_double(f, s->cpu_percent, ',');
-        put_double(f, s->temperature_c, '\n');
+        put_double(f, s->temperature_c, ',');
+        put_double(f, s->worker_cpu_percent, ',');
+        put_double(f, s->ring_cpu_percent, '\n');
         return ferror(f) ? -EIO : 0;
 }
 
@@ -70,7 +72,8 @@ int export_csv_write(const Export *export, FILE *f, Error *error) {
 
         fputs("seq,phase,at,elapsed_s,duration_s,read_ios,write_ios,trim_ios,read_bytes,write_bytes,trim_bytes,"
               "read_latency_ns,write_latency_ns,trim_latency_ns,latency_mean_ns,latency_p50_ns,latency_p99_ns,"
-              "latency_max_ns,errors,in_flight,oldest_io_ns,cpu_percent,temperature_c\n", f);
+              "latency_max_ns,errors,in_flight,oldest_io_ns,cpu_percent,temperature_c,"
+              "worker_cpu_percent,ring_cpu_percent\n", f);
         query.with_latency = true;
         return store_each_sample(export->store, &query, put_sample, &writer, error);
 }

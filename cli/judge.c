@@ -71,6 +71,8 @@ static int on_sample(const Sample *sample, const StoreLatency *latency, void *us
         Judgement *j = loader->judgement;
 
         j->temperature_max_c = fmax(j->temperature_max_c, sample->temperature_c);
+        if (sample_host_limit(sample) != HOST_LIMIT_NONE)
+                j->host_limited_ns += sample->duration_ns;
         if (sample->duration_ns == 0)
                 return 0; /* what completed in no time makes no rate */
 
@@ -217,4 +219,5 @@ void judgement_add_json(json_object *object, const Judgement *j) {
         json_add_string(object, "phase", j->phase->name);
         json_add_u64(object, "phase_index", j->phase->index);
         json_add_string(object, "direction", direction_name(j->direction));
+        json_add_seconds(object, "host_limited_s", j->host_limited_ns);
 }

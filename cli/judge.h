@@ -16,6 +16,7 @@ typedef struct Judgement {
         SeriesPoint *points; /* of the whole phase, cuts marked; times are seconds of the phase's running time */
         size_t n_points;
         double temperature_max_c; /* NaN: not recorded */
+        uint64_t host_limited_ns; /* the host, not the drive, set the pace (sample_host_limit()) */
 
         Series series;
         Analysis *analysis;
@@ -58,5 +59,6 @@ double judgement_fills(const Judgement *judgement, double bytes);
 /* The mean size of its I/Os in the judged direction; NaN if there were none. */
 double judgement_bytes_per_io(const Judgement *judgement);
 
-/* What all documents about a judged phase begin with: run, name, label, phase (its name), phase_index, direction. */
+/* What all documents about a judged phase begin with: run, name, label, phase (its name), phase_index, direction,
+ * host_limited_s. */
 void judgement_add_json(json_object *object, const Judgement *judgement);

@@ -13,7 +13,7 @@
 typedef struct Matrices {
         StoreRun run;
         QueryPhases phases;
-        double *cpu_percent; /* of each phase */
+        StorePhaseCpu *cpu; /* of each phase */
         Matrix *items;       /* those that are asked for */
         size_t n;
 } Matrices;
@@ -21,7 +21,7 @@ typedef struct Matrices {
 static void matrices_clear(Matrices *matrices) {
         store_run_clear(&matrices->run);
         query_phases_clear(&matrices->phases);
-        free(matrices->cpu_percent);
+        free(matrices->cpu);
         free(matrices->items);
 }
 
@@ -72,9 +72,8 @@ static int load(Matrices *matrices, const Cli *cli, const Arguments *arguments, 
         if (r < 0)
                 return r;
 
-        matrices->cpu_percent = calloc(phases->n, sizeof(double));
-        return matrices->cpu_percent ? store_get_phase_cpu(store, id, matrices->cpu_percent, phases->n, error)
-                                     : -ENOMEM;
+        matrices->cpu = calloc(phases->n, sizeof(*matrices->cpu));
+        return matrices->cpu ? store_get_phase_cpu(store, id, matrices->cpu, phases->n, error) : -ENOMEM;
 }
 
 static uint64_t cell_bytes(const StorePhase *cell) {
@@ -128,7 +127,7 @@ static json_object *drive_json(const StoreRun *run) {
 static int add_cells_json(json_object *array, const Matrices *matrices, const Matrix *matrix) {
         for (size_t i = 0; i < matrix->n; i++) {
                 const StorePhase *cell = &matrix->cells[i];
-                json_object *o = cell_json(&matrices->run, cell, matrices->cpu_percent[cell - matrices->phases.items]);
+                json_object *o = cell_json(&matrices->run, cell, matrices->cpu[cell - matrices->phases.items].host_percent);
 
                 if (!o)
                         return -ENOMEM;

@@ -15,13 +15,29 @@
 #include "util/macro.h"
 #include "util/text.h"
 
+/* Over time, of the samples that know it. */
+typedef struct Mean {
+        double sum; /* value times duration */
+        uint64_t known_ns;
+} Mean;
+
+static void mean_add(Mean *mean, double value, uint64_t duration_ns) {
+        if (isnan(value))
+                return;
+        mean->sum += value * (double) duration_ns;
+        mean->known_ns += duration_ns;
+}
+
+static double mean_of(const Mean *mean) {
+        return mean->known_ns > 0 ? mean->sum / (double) mean->known_ns : NAN;
+}
+
 /* One or more samples as one row. */
 typedef struct Row {
         Sample sum;          /* seq is that of the first; the rest is at the end of the last */
         StoreLatency latency; /* all directions together */
         uint64_t n_samples;  /* 0: empty */
-        double cpu_ns;       /* cpu_percent times duration, of the samples that know it */
-        uint64_t cpu_known_ns;
+        Mean cpu, worker_cpu, ring_cpu;
         double latency_ns;   /* mean times I/Os, likewise */
         double latency_known_ios;
 } Row;
@@ -61,6 +77,8 @@ static json_object *row_json(const Row *row, bool errors_known) {
         json_add_u64_if(o, "latency_p99_ns", row->latency.known, row->latency.p99_ns);
         json_add_u64_if(o, "latency_max_ns", row->latency.known, row->latency.max_ns);
         json_add_double(o, "cpu_percent", s->cpu_percent);
+        json_add_double(o, "worker_cpu_percent", s->worker_cpu_percent);
+        json_add_double(o, "ring_cpu_percent", s->ring_cpu_percent);
         json_add_double(o, "temperature_c", s->temperature_c);
         json_add_u64(o, "n_samples", row->n_samples);
         return o;
@@ -125,10 +143,9 @@ static void row_add(Row *row, const Sample *sample, const StoreLatency *latency)
         sum->in_flight = sample->in_flight;
         sum->oldest_ns = MAX(sum->oldest_ns, sample->oldest_ns);
         sum->temperature_c = fmax(sum->temperature_c, sample->temperature_c); /* NaN only if both are */
-        if (!isnan(sample->cpu_percent)) {
-                row->cpu_ns += sample->cpu_percent * (double) sample->duration_ns;
-                row->cpu_known_ns += sample->duration_ns;
-        }
+        mean_add(&row->cpu, sample->cpu_percent, sample->duration_ns);
+        mean_add(&row->worker_cpu, sample->worker_cpu_percent, sample->duration_ns);
+        mean_add(&row->ring_cpu, sample->ring_cpu_percent, sample->duration_ns);
         if (latency->mean_ns > 0) {
                 double ios = (double) (sample->ios[DIRECTION_READ] + sample->ios[DIRECTION_WRITE] +
                                        sample->ios[DIRECTION_TRIM]);
@@ -156,7 +173,9 @@ static void row_finish(Row *row) {
                              histogram_percentile(all, 0.99, &row->latency.p99_ns) == 0 &&
                              histogram_max(all, &row->latency.max_ns) == 0;
         row->latency.mean_ns = row->latency_known_ios > 0 ? (uint64_t) (row->latency_ns / row->latency_known_ios) : 0;
-        row->sum.cpu_percent = row->cpu_known_ns > 0 ? row->cpu_ns / (double) row->cpu_known_ns : NAN;
+        row->sum.cpu_percent = mean_of(&row->cpu);
+        row->sum.worker_cpu_percent = mean_of(&row->worker_cpu);
+        row->sum.ring_cpu_percent = mean_of(&row->ring_cpu);
 }
 
 static int flush_row(Printer *printer) {

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/from-sample.h"
 #include "matrix-cells.h"
 #include "output.h"
 #include "query.h"
@@ -15,7 +16,7 @@
 typedef struct Shown {
         StoreRun run;
         QueryPhases phases;
-        double *cpu_percent; /* of each phase */
+        StorePhaseCpu *cpu; /* of each phase */
         char *description;   /* of the job, or NULL */
         StoreEvent *events;
         size_t n_events;
@@ -26,17 +27,17 @@ typedef struct Shown {
 static void shown_clear(Shown *shown) {
         store_run_clear(&shown->run);
         query_phases_clear(&shown->phases);
-        free(shown->cpu_percent);
+        free(shown->cpu);
         free(shown->description);
         store_events_free(shown->events, shown->n_events);
         free(shown->errnos);
 }
 
 static int load_cpu(Shown *shown, Store *store, Error *error) {
-        shown->cpu_percent = calloc(MAX(shown->phases.n, (size_t) 1), sizeof(double));
-        if (!shown->cpu_percent)
+        shown->cpu = calloc(MAX(shown->phases.n, (size_t) 1), sizeof(*shown->cpu));
+        if (!shown->cpu)
                 return -ENOMEM;
-        return store_get_phase_cpu(store, shown->run.id, shown->cpu_percent, shown->phases.n, error);
+        return store_get_phase_cpu(store, shown->run.id, shown->cpu, shown->phases.n, error);
 }
 
 /* Of a job that this version of plateau does not read none is known. */
@@ -77,7 +78,7 @@ static uint64_t phase_block_bytes(const StorePhase *phase) {
         return phase->block_bytes[rw_mode_direction(phase->rw)];
 }
 
-static json_object *phase_json(const StoreRun *run, const StorePhase *phase, double cpu_percent) {
+static json_object *phase_json(const StoreRun *run, const StorePhase *phase, const StorePhaseCpu *cpu) {
         json_object *o = json_object_new_object();
 
         if (!o)
@@ -110,7 +111,9 @@ static json_object *phase_json(const StoreRun *run, const StorePhase *phase, dou
         json_add_u64(o, "trim_bytes", phase->bytes[DIRECTION_TRIM]);
         json_add_double(o, "iops_mean", query_rate(sum(phase->ios), phase->elapsed_ns));
         json_add_double(o, "bytes_per_s_mean", query_rate(sum(phase->bytes), phase->elapsed_ns));
-        json_add_double(o, "cpu_percent", cpu_percent);
+        json_add_double(o, "cpu_percent", cpu->host_percent);
+        json_add_double(o, "worker_cpu_percent", cpu->worker_percent);
+        json_add_seconds(o, "host_limited_s", cpu->cores_limited_ns + cpu->ring_limited_ns);
         json_add_u64_if(o, "latency_mean_ns", phase->latency_mean_ns > 0, phase->latency_mean_ns);
         query_add_percentile(o, "latency_p50_ns", phase->latency, 0.5);
         query_add_percentile(o, "latency_p99_ns", phase->latency, 0.99);
@@ -184,7 +187,7 @@ static int show_json(Cli *cli, const Shown *shown) {
 
         for (size_t i = 0; i < shown->phases.n; i++)
                 if (!append(phases,
-                            phase_json(&shown->run, &shown->phases.items[i], shown->cpu_percent[i])))
+                            phase_json(&shown->run, &shown->phases.items[i], &shown->cpu[i])))
                         return -ENOMEM;
         for (size_t i = 0; i < shown->n_events; i++)
                 if (!append(events, event_json(&shown->events[i])))
@@ -382,6 +385,22 @@ static void print_matrices(const Shown *shown) {
         }
 }
 
+/* What a user may take for the drive's doing; moments are nothing to speak of. */
+static void print_host_limit(const Shown *shown) {
+        char span[TIME_SPAN_MAX], busy[TIME_SPAN_MAX], ring[TIME_SPAN_MAX];
+        uint64_t cores_ns = 0, ring_ns = 0;
+
+        for (size_t i = 0; i < shown->phases.n; i++) {
+                cores_ns += shown->cpu[i].cores_limited_ns;
+                ring_ns += shown->cpu[i].ring_limited_ns;
+        }
+        if (cores_ns + ring_ns < HOST_ALARM_NS)
+                return;
+        printf("\nThe host, not the drive, set the pace for %s of the run: all of its cores were busy for %s, and a ring "
+               "thread never waited for the drive for %s.\n", time_format_span(cores_ns + ring_ns, span),
+               time_format_span(cores_ns, busy), time_format_span(ring_ns, ring));
+}
+
 static int print_phases(const Shown *shown) {
         static const TableColumn columns[] = {
                 { "PHASE", .right = true }, { "NAME", .truncate = true }, { "RW" },
@@ -403,14 +422,16 @@ static int print_phases(const Shown *shown) {
                 size_t n = count_table_cells(shown, i);
 
                 if (n == 0)
-                        r = add_phase(table, &shown->run, &shown->phases.items[i], shown->cpu_percent[i]);
+                        r = add_phase(table, &shown->run, &shown->phases.items[i], shown->cpu[i].host_percent);
                 else
                         i += n - 1;
         }
         if (r >= 0)
                 r = output_table(table);
-        if (r >= 0)
+        if (r >= 0) {
                 print_matrices(shown);
+                print_host_limit(shown);
+        }
         return r;
 }
 

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/from-sample.h"
 #include "util/macro.h"
 #include "util/text.h"
 #include "util/time.h"
@@ -200,6 +201,12 @@ static void print_stalls(const Analysis *a) {
         puts(".");
 }
 
+static void print_host_limit(const Judgement *j) {
+        if (j->host_limited_ns >= HOST_ALARM_NS)
+                printf("For %s of it the host, not the drive, set the pace.\n",
+                       span((double) j->host_limited_ns / (double) NSEC_PER_SEC).text);
+}
+
 void story_print(const Judgement *j) {
         const Analysis *a = j->analysis;
 
@@ -216,4 +223,5 @@ void story_print(const Judgement *j) {
         print_steady(j);
         print_tail(a);
         print_stalls(a);
+        print_host_limit(j);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Only the online decision is made here: constant time a sample, so that the loop never waits for it. Regimes, cycle
+ * Only what is decided online is decided here: constant time a sample, so that the loop never waits for it. Regimes, cycle
  * and collapse are judged over a whole phase, by whoever asks, from the database.
  */
 
@@ -68,4 +68,15 @@ void run_judge_sample(Run *run, const Sample *sample) {
         if (r > STEADY_UNCHANGED)
                 run_note_decision(run, sample, r, &decision);
         run_end_phase(run, sample);
+
+        char text[HOST_ALARM_TEXT_MAX];
+        if (host_alarm_add(&run->host, sample, text))
+                run_record_at(run, sample->at_ns, sample->elapsed_ns, EVENT_HOST, text);
+}
+
+void run_judge_end(Run *run) {
+        char text[HOST_ALARM_TEXT_MAX];
+
+        if (host_alarm_end(&run->host, run->progress.elapsed_ns, text))
+                run_record(run, EVENT_HOST, "%s", text);
 }

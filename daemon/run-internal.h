@@ -63,6 +63,7 @@ struct Run {
         uint64_t events_until_ns; /* monotonic: when what was said so far is paid off, see may_say() */
         uint64_t errnos_until_ns;
         SteadyWatch watch;
+        HostAlarm host;
         bool phase_is_over; /* the worker was told to end it */
         bool stop_asked;  /* by a user: then it is stopped, whatever else */
         bool interrupting;
@@ -87,6 +88,9 @@ void run_record_at(Run *run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
 /* judgement.c: whether the phase that is going on has come to a steady state, said in events as it is decided. */
 void run_judge_phase(Run *run);
 void run_judge_sample(Run *run, const Sample *sample);
+
+/* What is said with the sample and has a beginning, has its end with the worker. */
+void run_judge_end(Run *run);
 
 /* run-standing.c: where it stands, from its beginning or from the database, kept up as it goes on. -ENOMEM. */
 int run_stand_new(Run *run, const StoreNewRun *inserted);

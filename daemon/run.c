@@ -331,6 +331,7 @@ void run_end(Run *run, const WorkerEnd *end) {
         run->progress.oldest_ns = 0;
 
         run_close_phase(run);
+        run_judge_end(run);
         if (run->finished)
                 run_end_as_told(run);
         else

@@ -40,12 +40,28 @@ void sampler_begin_phase(Sampler *sampler, uint32_t phase, uint64_t runtime_ns, 
         sampler_resume(sampler, now_ns);
 }
 
+/* Of one core over a span; as much as several threads make. */
+static double own_percent(uint64_t cpu_ns, uint64_t span_ns) {
+        return span_ns > 0 ? 100.0 * (double) cpu_ns / (double) span_ns : NAN;
+}
+
+/* What the worker took of the host since the last look. */
+static void sampler_take_own_cpu(Sampler *sampler, uint64_t span_ns, Sample *sample) {
+        uint64_t worker_ns = time_process_cpu_ns(), ring_ns = engine_cpu_ns(sampler->engine);
+
+        sample->worker_cpu_percent = own_percent(worker_ns - sampler->worker_cpu_ns, span_ns);
+        sample->ring_cpu_percent = fmin(own_percent(ring_ns - sampler->ring_cpu_ns, span_ns), 100);
+        sampler->worker_cpu_ns = worker_ns;
+        sampler->ring_cpu_ns = ring_ns;
+}
+
 void sampler_resume(Sampler *sampler, uint64_t now_ns) {
         sampler->since_ns = now_ns;
         sampler->running = true;
         sampler->overslept_ns = 0;
         sampler->awake_before_ns = engine_awake_ns(sampler->engine);
         host_cpu_take_percent(&sampler->cpu);
+        sampler_take_own_cpu(sampler, 0, &sampler->sample);
 }
 
 void sampler_suspend(Sampler *sampler) {
@@ -100,6 +116,7 @@ const Sample *sampler_take(Sampler *sampler, uint64_t now_ns) {
                 .cpu_percent = host_cpu_take_percent(&sampler->cpu),
                 .temperature_c = NAN,
         };
+        sampler_take_own_cpu(sampler, span_ns, sample);
         sample_set_difference(sample, &sampler->counters[now], &sampler->counters[sampler->before]);
         engine_in_flight(sampler->engine, &sample->in_flight, &sample->oldest_ns);
         sample->boot_ns = time_boottime_ns();

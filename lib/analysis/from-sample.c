@@ -28,13 +28,70 @@ bool host_watch_starved(HostWatch *watch, const Sample *sample) {
         double duration_s = seconds_since(sample->duration_ns, 0), to_s = seconds_since(sample->elapsed_ns, 0);
 
         watch->seen_s += duration_s;
-        if (isnan(sample->cpu_percent) || sample->cpu_percent < HOST_STARVED_PERCENT)
+        if (sample_host_limit(sample) == HOST_LIMIT_NONE)
                 return false;
 
         double until_s = to_s + SERIES_CUT_AFTER_S;
         watch->starved_s += until_s - fmax(to_s - duration_s, fmin(watch->until_s, until_s));
         watch->until_s = until_s;
         return watch->starved_s <= HOST_STARVED_SHARE_MAX * watch->seen_s;
+}
+
+static void tell_begin(const HostAlarm *alarm, char buf[static HOST_ALARM_TEXT_MAX]) {
+        char since[TIME_SPAN_MAX];
+
+        snprintf(buf, HOST_ALARM_TEXT_MAX, "the host, not the drive, has set the pace since %s: %s%s",
+                 time_format_span(alarm->since_ns, since),
+                 alarm->limit == HOST_LIMIT_CORES ? "all of its cores are busy" :
+                         "a ring thread never waits for the drive, and more of them may get more out of it (workers=)",
+                 alarm->n_begun == HOST_ALARM_N_MAX ? "; it is not told again in this run" : "");
+}
+
+static void tell_end(const HostAlarm *alarm, uint64_t until_ns, char buf[static HOST_ALARM_TEXT_MAX]) {
+        char span[TIME_SPAN_MAX];
+
+        snprintf(buf, HOST_ALARM_TEXT_MAX, "the host had set the pace for %s",
+                 time_format_span(until_ns - MIN(alarm->since_ns, until_ns), span));
+}
+
+/* It has been otherwise than was told for long enough. */
+static bool turn(HostAlarm *alarm, HostLimit limit, char buf[static HOST_ALARM_TEXT_MAX]) {
+        alarm->has_turned = false;
+        if (alarm->limit != HOST_LIMIT_NONE) {
+                tell_end(alarm, alarm->turned_ns, buf);
+                alarm->limit = HOST_LIMIT_NONE;
+                return true;
+        }
+        if (alarm->n_begun == HOST_ALARM_N_MAX)
+                return false;
+
+        alarm->n_begun++;
+        alarm->limit = limit;
+        alarm->since_ns = alarm->turned_ns;
+        tell_begin(alarm, buf);
+        return true;
+}
+
+bool host_alarm_add(HostAlarm *alarm, const Sample *sample, char buf[static HOST_ALARM_TEXT_MAX]) {
+        HostLimit limit = sample_host_limit(sample);
+
+        if ((limit == HOST_LIMIT_NONE) == (alarm->limit == HOST_LIMIT_NONE)) {
+                alarm->has_turned = false;
+                return false;
+        }
+        if (!alarm->has_turned) {
+                alarm->has_turned = true;
+                alarm->turned_ns = sample->elapsed_ns - MIN(sample->elapsed_ns, sample->duration_ns);
+        }
+        return sample->elapsed_ns - alarm->turned_ns >= HOST_ALARM_NS && turn(alarm, limit, buf);
+}
+
+bool host_alarm_end(HostAlarm *alarm, uint64_t elapsed_ns, char buf[static HOST_ALARM_TEXT_MAX]) {
+        if (alarm->limit == HOST_LIMIT_NONE)
+                return false;
+        tell_end(alarm, elapsed_ns, buf);
+        alarm->limit = HOST_LIMIT_NONE;
+        return true;
 }
 
 /* Both ends belong to a sample: the one before a pause ends with it, and the one after begins with it. */

@@ -26,17 +26,38 @@ typedef struct HostWatch {
         double until_s;   /* of the run's running time: up to there it follows one */
 } HostWatch;
 
-/* No core had a moment to spare: of a hundred ticks a second on each, two are what accounting loses. */
-#define HOST_STARVED_PERCENT 98.0
-
 /*
  * More than a quarter of the time so far is no exception: that is how this host is, and what is measured is the drive
  * in it. So nothing is cut out of the first minutes, of which every second tells: a burst can use up a small host.
  */
 #define HOST_STARVED_SHARE_MAX 0.25
 
-/* The next sample of the phase, in order. Constant time. */
+/* The next sample of the phase, in order: sample_host_limit() and what series.h adds. Constant time. */
 bool host_watch_starved(HostWatch *watch, const Sample *sample);
+
+/*
+ * The same while a run goes on, for its user. It is told when it has been so for a while, and when it has not been so
+ * for a while; so what comes and goes with each second is told once.
+ */
+typedef struct HostAlarm {
+        HostLimit limit;      /* that was told last; HOST_LIMIT_NONE: none, or that it is over */
+        uint64_t since_ns;    /* when it began; running time of the run, as the next */
+        uint64_t turned_ns;   /* since then it has been otherwise than was told, */
+        bool has_turned;      /* if so */
+        unsigned n_begun;
+} HostAlarm;
+
+#define HOST_ALARM_NS (UINT64_C(10) * 1000 * 1000 * 1000)
+
+/* A host that is too busy every other minute for weeks is told of for long enough. */
+#define HOST_ALARM_N_MAX 32
+
+#define HOST_ALARM_TEXT_MAX 256
+/* The next sample of the run, in order. True: buf is the detail of an event `host`. */
+bool host_alarm_add(HostAlarm *alarm, const Sample *sample, char buf[static HOST_ALARM_TEXT_MAX]);
+
+/* The run ends: the same for what still goes on. */
+bool host_alarm_end(HostAlarm *alarm, uint64_t elapsed_ns, char buf[static HOST_ALARM_TEXT_MAX]);
 
 /* Where a recorded phase is cut. */
 typedef struct Cuts {

@@ -18,6 +18,12 @@
 #include "spec/share.h"
 #include "util/macro.h"
 
+/* A time that each slice adds up, as that of the engine: between two looks, of the slice in which it grew most. */
+typedef struct Longest {
+        uint64_t ns;
+        uint64_t seen_ns[JOB_WORKERS_MAX]; /* of each slice, at the last look */
+} Longest;
+
 struct Engine {
         const Plan *plan;
         Buffers buffers;
@@ -25,7 +31,7 @@ struct Engine {
         unsigned n_slices;
         Slice **slices;
         unsigned n_active; /* those that the phase is for, or the last one was */
-        uint64_t awake_ns, *awake_seen_ns; /* of all; of each slice when it was last asked */
+        Longest awake, cpu;
         int event_fd;
 };
 
@@ -75,9 +81,8 @@ int engine_new(Engine **ret, const EngineConfig *config, Error *error) {
 
         engine->n_slices = plan_workers_max(config->plan);
         engine->slices = calloc(engine->n_slices, sizeof *engine->slices);
-        engine->awake_seen_ns = calloc(engine->n_slices, sizeof *engine->awake_seen_ns);
         r = payload_new(&engine->payload, config->run_tag);
-        if (r < 0 || !engine->slices || !engine->awake_seen_ns)
+        if (r < 0 || !engine->slices)
                 return error_set(error, ERROR_FAILED, ENOMEM, "not enough memory for the engine");
 
         r = buffers_map(&engine->buffers, config->plan, error);
@@ -102,7 +107,6 @@ Engine *engine_free(Engine *engine) {
         for (unsigned i = 0; i < n; i++)
                 slice_free(engine->slices[i]);
         free(engine->slices);
-        free(engine->awake_seen_ns);
         payload_free(engine->payload);
         buffers_unmap(&engine->buffers);
         fd_close(engine->event_fd);
@@ -188,17 +192,25 @@ void engine_beat(Engine *engine, uint64_t awake_ns) {
                 slice_beat(engine->slices[i], awake_ns);
 }
 
-uint64_t engine_awake_ns(Engine *engine) {
-        uint64_t longest_ns = 0;
+static uint64_t longest_look(Longest *longest, const Engine *engine, uint64_t (*get)(const Slice *slice)) {
+        uint64_t most_ns = 0;
 
         for (unsigned i = 0; i < engine->n_slices; i++) {
-                uint64_t awake_ns = slice_awake_ns(engine->slices[i]);
+                uint64_t ns = get(engine->slices[i]);
 
-                longest_ns = MAX(longest_ns, awake_ns - engine->awake_seen_ns[i]);
-                engine->awake_seen_ns[i] = awake_ns;
+                most_ns = MAX(most_ns, ns - longest->seen_ns[i]);
+                longest->seen_ns[i] = ns;
         }
-        engine->awake_ns += longest_ns;
-        return engine->awake_ns;
+        longest->ns += most_ns;
+        return longest->ns;
+}
+
+uint64_t engine_awake_ns(Engine *engine) {
+        return longest_look(&engine->awake, engine, slice_awake_ns);
+}
+
+uint64_t engine_cpu_ns(Engine *engine) {
+        return longest_look(&engine->cpu, engine, slice_cpu_ns);
 }
 
 void engine_counters(Engine *engine, Counters *ret) {

@@ -86,6 +86,9 @@ uint64_t engine_phase_running_ns(const Engine *engine);
 void engine_beat(Engine *engine, uint64_t awake_ns);
 uint64_t engine_awake_ns(Engine *engine);
 
+/* CPU time of the ring threads since the engine was made; between two calls that of the one that took most. */
+uint64_t engine_cpu_ns(Engine *engine);
+
 /*
  * Copies the counters of the phase (all slices together) into *ret: ios, bytes, errors and histograms belong together.
  * Never blocks. Exact once the phase is idle or paused; while it runs, what is just being counted comes next time.

@@ -91,6 +91,7 @@ struct Slice {
         SliceConfig config;
         Ring *ring;
         pthread_t thread;
+        clockid_t cpu_clock; /* its own */
         sem_t ready; /* posted once, when the ring is enabled or setup_error says why not */
         int setup_error;
         Error setup_message;
@@ -553,6 +554,8 @@ static int start_thread(Slice *s) {
         if (r != 0)
                 return -r;
         r = pthread_create(&s->thread, NULL, slice_main, s);
+        if (r == 0)
+                r = pthread_getcpuclockid(s->thread, &s->cpu_clock);
         (void) pthread_sigmask(SIG_SETMASK, &before, NULL);
         return -r;
 }
@@ -763,6 +766,14 @@ void slice_beat(Slice *s, uint64_t awake_ns) {
 
 uint64_t slice_awake_ns(const Slice *s) {
         return atomic_load_explicit(&s->awake_ns, memory_order_relaxed);
+}
+
+uint64_t slice_cpu_ns(const Slice *s) {
+        struct timespec t;
+
+        if (clock_gettime(s->cpu_clock, &t) < 0)
+                return 0;
+        return (uint64_t) t.tv_sec * NSEC_PER_SEC + (uint64_t) t.tv_nsec;
 }
 
 Tally *slice_tally(Slice *s) {

@@ -55,6 +55,7 @@ void slice_in_flight(const Slice *slice, uint32_t *ret_n, uint64_t *ret_oldest_n
 void slice_position(Slice *slice, Position *ret);
 void slice_beat(Slice *slice, uint64_t awake_ns);
 uint64_t slice_awake_ns(const Slice *slice);
+uint64_t slice_cpu_ns(const Slice *slice);
 Tally *slice_tally(Slice *slice);
 int slice_ring_error(const Slice *slice);
 EngineFailure slice_failure(const Slice *slice); /* only when idle */

@@ -56,6 +56,7 @@ static const char *const event_names[N_EVENT_KINDS] = {
         [EVENT_TELEMETRY] = "telemetry",
         [EVENT_DATABASE] = "database",
         [EVENT_CLOCK] = "clock",
+        [EVENT_HOST] = "host",
         [EVENT_STOPPING] = "stopping",
         [EVENT_FINISHED] = "finished",
         [EVENT_REFUSED] = "refused",

@@ -37,6 +37,7 @@ typedef enum EventKind {
         EVENT_TELEMETRY,
         EVENT_DATABASE,
         EVENT_CLOCK,
+        EVENT_HOST,      /* the host, not the drive, sets the pace; or no longer */
         EVENT_STOPPING,
         EVENT_FINISHED,
         EVENT_REFUSED,

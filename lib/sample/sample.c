@@ -24,6 +24,12 @@ void sample_set_difference(Sample *sample, const Counters *now, const Counters *
         sample->errors = now->errors - before->errors;
 }
 
+HostLimit sample_host_limit(const Sample *sample) {
+        if (sample->cpu_percent >= HOST_LIMIT_CORES_PERCENT)
+                return HOST_LIMIT_CORES;
+        return sample->ring_cpu_percent >= HOST_LIMIT_RING_PERCENT ? HOST_LIMIT_RING : HOST_LIMIT_NONE;
+}
+
 typedef struct Writer {
         uint8_t *p;
         size_t left;
@@ -108,6 +114,8 @@ size_t sample_encode(const Sample *sample, uint8_t *buf, size_t size) {
         put_u32(&w, sample->in_flight);
         put_u64(&w, sample->oldest_ns);
         put_double(&w, sample->cpu_percent);
+        put_double(&w, sample->worker_cpu_percent);
+        put_double(&w, sample->ring_cpu_percent);
         put_double(&w, sample->temperature_c);
         put_u64(&w, sample->boot_ns);
         put_positions(&w, &sample->positions);
@@ -188,6 +196,9 @@ static void get_histogram(Reader *r, Histogram *ret) {
         r->left -= n;
 }
 
+/* More than any kernel knows (NR_CPUS). */
+#define CORES_MAX 65536
+
 /* Unknown, or a number that can be one. */
 static bool value_is_possible(double value, double min, double max) {
         return isnan(value) || (value >= min && value <= max);
@@ -210,6 +221,8 @@ int sample_decode(Sample *ret, const void *data, size_t length) {
         s.in_flight = get_u32(&r);
         s.oldest_ns = get_u64(&r);
         s.cpu_percent = get_double(&r);
+        s.worker_cpu_percent = get_double(&r);
+        s.ring_cpu_percent = get_double(&r);
         s.temperature_c = get_double(&r);
         s.boot_ns = get_u64(&r);
         get_positions(&r, &s.positions);
@@ -218,6 +231,8 @@ int sample_decode(Sample *ret, const void *data, size_t length) {
 
         /* -273.15 is where temperature ends; the other end is beyond what any sensor's 16 bits of kelvin hold. */
         if (r.bad || r.left > 0 || !value_is_possible(s.cpu_percent, 0, 100) ||
+            !value_is_possible(s.worker_cpu_percent, 0, 100.0 * CORES_MAX) ||
+            !value_is_possible(s.ring_cpu_percent, 0, 100) ||
             !value_is_possible(s.temperature_c, -274, 65536))
                 return -EBADMSG;
 

@@ -31,12 +31,33 @@ typedef struct Sample {
         uint64_t errors;
         uint32_t in_flight;    /* submitted and not completed, at its end */
         uint64_t oldest_ns;    /* age of the oldest of them; 0 if none */
-        double cpu_percent;    /* of all the host's cores together, 0..100; NaN if unknown */
+        double cpu_percent;    /* of all the host's cores together, 0..100; NaN if unknown, as the next two */
+        double worker_cpu_percent; /* the worker's own, of one core: several threads make more than 100 */
+        double ring_cpu_percent;   /* of one core, 0..100: of the ring thread that was busiest */
         double temperature_c;  /* NaN if unknown */
         uint64_t boot_ns;      /* CLOCK_BOOTTIME at its end */
         Positions positions;   /* at its end */
         Histogram latency[N_DIRECTIONS];
 } Sample;
+
+/* What set the pace, if it was not the drive. */
+typedef enum HostLimit {
+        HOST_LIMIT_NONE,
+        HOST_LIMIT_CORES, /* no core had a moment to spare */
+        HOST_LIMIT_RING,  /* a ring thread never waited: the drive had answered whenever it looked */
+} HostLimit;
+
+/* Of a hundred ticks a second on each core two are what accounting loses. */
+#define HOST_LIMIT_CORES_PERCENT 98.0
+
+/*
+ * A thread that waits for its device is asleep meanwhile, if only for a moment; so one that is not has nothing to wait
+ * for, and more of them (workers=) would get more out of the drive. The rest is what the kernel takes between its turns.
+ */
+#define HOST_LIMIT_RING_PERCENT 98.0
+
+/* Unknown shares limit nothing. */
+HostLimit sample_host_limit(const Sample *sample);
 
 /* sample's counts and histograms = now - before. */
 void sample_set_difference(Sample *sample, const Counters *now, const Counters *before);

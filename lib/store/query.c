@@ -415,25 +415,37 @@ int store_get_phases(Store *store, uint32_t run, StorePhase **ret, size_t *ret_n
         return 0;
 }
 
-int store_get_phase_cpu(Store *store, uint32_t run, double *ret, size_t n, Error *error) {
+int store_get_phase_cpu(Store *store, uint32_t run, StorePhaseCpu *ret, size_t n, Error *error) {
         _cleanup_statement_ sqlite3_stmt *stmt = NULL;
 
         int r = statement_prepare(store,
-                "SELECT phase, sum(cpu_percent * duration_ns) / sum(duration_ns) FROM samples"
-                " WHERE run = ? AND cpu_percent IS NOT NULL GROUP BY phase",
+                "SELECT phase,"
+                " sum(cpu_percent * duration_ns) / sum(CASE WHEN cpu_percent IS NOT NULL THEN duration_ns END),"
+                " sum(worker_cpu_percent * duration_ns)"
+                " / sum(CASE WHEN worker_cpu_percent IS NOT NULL THEN duration_ns END),"
+                " sum(CASE WHEN cpu_percent >= ?2 THEN duration_ns ELSE 0 END),"
+                " sum(CASE WHEN cpu_percent >= ?2 THEN 0 WHEN ring_cpu_percent >= ?3 THEN duration_ns ELSE 0 END)"
+                " FROM samples WHERE run = ?1 GROUP BY phase",
                 &stmt, error);
         if (r < 0)
                 return r;
 
         for (size_t i = 0; i < n; i++)
-                ret[i] = NAN;
-        sqlite3_bind_int64(stmt, 1, run);
+                ret[i] = (StorePhaseCpu){ .host_percent = NAN, .worker_percent = NAN };
+        Binder b = { .stmt = stmt };
+        bind_u64(&b, run);
+        bind_double(&b, HOST_LIMIT_CORES_PERCENT);
+        bind_double(&b, HOST_LIMIT_RING_PERCENT);
         while ((r = statement_step(store, stmt, error, "read")) > 0) {
                 Columns c = { .stmt = stmt };
                 uint32_t phase = column_u32(&c);
 
-                if (phase < n)
-                        ret[phase] = column_double(&c);
+                if (phase >= n)
+                        continue;
+                ret[phase].host_percent = column_double(&c);
+                ret[phase].worker_percent = column_double(&c);
+                ret[phase].cores_limited_ns = column_u64(&c);
+                ret[phase].ring_limited_ns = column_u64(&c);
         }
         return r;
 }

@@ -231,8 +231,16 @@ int store_get_run(Store *store, uint32_t run, StoreRun *ret, Error *error);
 int store_get_phases(Store *store, uint32_t run, StorePhase **ret, size_t *ret_n, Error *error);
 void store_phases_free(StorePhase *phases, size_t n);
 
-/* CPU utilisation of the host in each of phases 0 to n - 1, in percent of all its cores; NaN: not recorded. */
-int store_get_phase_cpu(Store *store, uint32_t run, double *ret, size_t n, Error *error);
+/* What the samples of a phase say of the host. */
+typedef struct StorePhaseCpu {
+        double host_percent;       /* of all its cores; NaN: not recorded */
+        double worker_percent;     /* the worker's own, of one core; NaN: not recorded */
+        uint64_t cores_limited_ns; /* for so long sample_host_limit() was HOST_LIMIT_CORES, */
+        uint64_t ring_limited_ns;  /* and HOST_LIMIT_RING */
+} StorePhaseCpu;
+
+/* Of each of phases 0 to n - 1. */
+int store_get_phase_cpu(Store *store, uint32_t run, StorePhaseCpu *ret, size_t n, Error *error);
 
 typedef struct StoreEvent {
         int64_t at_ns;

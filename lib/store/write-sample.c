@@ -70,6 +70,8 @@ static int insert_row(Store *store, uint32_t run, const Sample *sample, const Hi
         bind_max(&b, all);
         bind_double(&b, sample->cpu_percent);
         bind_double(&b, sample->temperature_c);
+        bind_double(&b, sample->worker_cpu_percent);
+        bind_double(&b, sample->ring_cpu_percent);
         return statement_step(store, stmt, error, "add a sample to");
 }
 

@@ -39,8 +39,8 @@ static const char *const write_sql[N_WRITES] = {
                 "INSERT INTO samples (run, seq, phase, at_ns, elapsed_ns, duration_ns,"
                 " read_ios, write_ios, trim_ios, read_bytes, write_bytes, trim_bytes,"
                 " errors, in_flight, oldest_ns, latency_mean_ns, latency_p50_ns, latency_p99_ns, latency_max_ns,"
-                " cpu_percent, temperature_c)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " cpu_percent, temperature_c, worker_cpu_percent, ring_cpu_percent)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [WRITE_LATENCY] =
                 "INSERT INTO latencies (run, seq, read_latency, write_latency, trim_latency) VALUES (?, ?, ?, ?, ?)",
         [WRITE_TOTALS_GET] =

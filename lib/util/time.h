@@ -4,8 +4,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* CLOCK_MONOTONIC, CLOCK_BOOTTIME and CLOCK_REALTIME in nanoseconds. */
+/* CLOCK_MONOTONIC, CLOCK_BOOTTIME and CLOCK_REALTIME in nanoseconds; CPU time of all threads of the process. */
 uint64_t time_monotonic_ns(void);
+uint64_t time_process_cpu_ns(void);
 uint64_t time_boottime_ns(void);
 int64_t time_realtime_ns(void);
 

@@ -45,8 +45,9 @@ class Script:
     def job(self, *lines):
         return self.add("job", *lines)
 
-    def cpu(self, percent):
-        return self.add("cpu", percent)
+    def cpu(self, percent, *own):
+        """Of the host; and of the worker and its busiest ring thread."""
+        return self.add("cpu", percent, *own)
 
     def temperature(self, celsius):
         return self.add("temperature", celsius)

@@ -13,7 +13,7 @@
  *     samples N PHASE DURATION_NS WRITES READS ERRORS LATENCY_NS   N times
  *     noisy   N PHASE WRITES PERCENT   N samples of a second, up and down by as much, without order
  *     temperature CELSIUS        of the samples that follow; unknown
- *     cpu     PERCENT            of the host, in the samples that follow; unknown
+ *     cpu     PERCENT [WORKER RING]   of host, worker and busiest ring thread, in the samples that follow; unknown
  *     event   KIND DETAIL
  *     errno   NUMBER COUNT
  *     hold    commit, then be the living service: prints "ready"; the lines after it are each committed
@@ -42,7 +42,7 @@ typedef struct Maker {
         uint64_t elapsed_ns;
         uint64_t size_bytes;
         double temperature_c;
-        double cpu_percent;
+        double cpu_percent, worker_cpu_percent, ring_cpu_percent;
         char *expect; /* lines */
         char *job;    /* lines, or NULL */
         bool held;
@@ -151,6 +151,8 @@ static void add_sample(Maker *maker, Sample *sample, uint64_t latency_ns) {
         sample->at_ns = now_ns(maker);
         sample->in_flight = 32;
         sample->cpu_percent = maker->cpu_percent;
+        sample->worker_cpu_percent = maker->worker_cpu_percent;
+        sample->ring_cpu_percent = maker->ring_cpu_percent;
         sample->temperature_c = maker->temperature_c;
         check(maker, store_insert_sample(maker->store, maker->run, sample, &maker->error), "sample");
 }
@@ -229,6 +231,12 @@ static void make_state(Maker *maker, char **fields) {
               "state");
 }
 
+static void take_cpu(Maker *maker, char **fields, bool own) {
+        maker->cpu_percent = (double) number(maker, fields[1]);
+        maker->worker_cpu_percent = own ? (double) number(maker, fields[2]) : NAN;
+        maker->ring_cpu_percent = own ? (double) number(maker, fields[3]) : NAN;
+}
+
 static void obey(Maker *maker, char **fields, size_t n) {
         if (strcmp(fields[0], "run") == 0 && n >= 6)
                 make_run(maker, fields);
@@ -238,8 +246,8 @@ static void obey(Maker *maker, char **fields, size_t n) {
                 make_expect(maker, fields);
         else if (strcmp(fields[0], "job") == 0)
                 take_job(maker, fields);
-        else if (strcmp(fields[0], "cpu") == 0 && n == 2)
-                maker->cpu_percent = (double) number(maker, fields[1]);
+        else if (strcmp(fields[0], "cpu") == 0 && (n == 2 || n == 4))
+                take_cpu(maker, fields, n == 4);
         else if (strcmp(fields[0], "temperature") == 0 && n == 2)
                 maker->temperature_c = (double) number(maker, fields[1]);
         else if (strcmp(fields[0], "noisy") == 0 && n == 5)
@@ -272,7 +280,8 @@ static void obey_line(Maker *maker, char *line) {
 }
 
 int main(int argc, char **argv) {
-        Maker maker = { .path = argv[1], .size_bytes = GIB, .temperature_c = NAN, .cpu_percent = NAN };
+        Maker maker = { .path = argv[1], .size_bytes = GIB, .temperature_c = NAN, .cpu_percent = NAN,
+                        .worker_cpu_percent = NAN, .ring_cpu_percent = NAN };
         _cleanup_free_ char *line = NULL;
         size_t size = 0;
 

@@ -273,6 +273,107 @@ START_TEST(starved_seconds_are_cut_offline_and_online) {
 }
 END_TEST
 
+START_TEST(a_ring_thread_that_never_waits_is_starved_too) {
+        static Sample sample;
+        HostWatch watch = {};
+
+        seconds_starve(&watch, 0, 1000, 50);
+        set_sample(&sample, 1000, 1000);
+        sample.cpu_percent = 50;
+        sample.ring_cpu_percent = 97.9;
+        ck_assert(!host_watch_starved(&watch, &sample));
+        sample.ring_cpu_percent = 98;
+        ck_assert(host_watch_starved(&watch, &sample));
+}
+END_TEST
+
+/* The details of all events over seconds [0, n), of which those in [from, to) are limited in that way. */
+typedef struct Told {
+        HostAlarm alarm;
+        unsigned n;
+        char text[4][HOST_ALARM_TEXT_MAX];
+        unsigned second[4];
+} Told;
+
+static void tell_seconds(Told *told, unsigned from, unsigned to, double cpu_percent, double ring_cpu_percent) {
+        static Sample sample;
+
+        for (unsigned i = from; i < to; i++) {
+                char text[HOST_ALARM_TEXT_MAX];
+
+                set_sample(&sample, i, 1000);
+                sample.elapsed_ns -= BEGIN_NS; /* of the run, from its beginning */
+                sample.cpu_percent = cpu_percent;
+                sample.ring_cpu_percent = ring_cpu_percent;
+                if (!host_alarm_add(&told->alarm, &sample, text))
+                        continue;
+                if (told->n < ELEMENTSOF(told->text)) {
+                        told->second[told->n] = i;
+                        strcpy(told->text[told->n], text);
+                }
+                told->n++;
+        }
+}
+
+START_TEST(a_limit_is_told_with_its_beginning_and_its_end) {
+        Told told = {};
+
+        tell_seconds(&told, 0, 70, 50, 20);
+        tell_seconds(&told, 70, 100, 100, 20);
+        tell_seconds(&told, 100, 200, 50, 20);
+        tell_seconds(&told, 200, 300, 50, 100);
+        ck_assert_uint_eq(told.n, 3);
+        ck_assert_uint_eq(told.second[0], 79);
+        ck_assert_str_eq(told.text[0], "the host, not the drive, has set the pace since 1 min 10 s: all of its cores are "
+                                       "busy");
+        ck_assert_uint_eq(told.second[1], 109);
+        ck_assert_str_eq(told.text[1], "the host had set the pace for 30.0 s");
+        ck_assert_ptr_nonnull(strstr(told.text[2], "since 3 min 20 s: a ring thread never waits for the drive"));
+
+        /* The run ends meanwhile; and once only. */
+        char text[HOST_ALARM_TEXT_MAX];
+        ck_assert(host_alarm_end(&told.alarm, 300 * NSEC_PER_SEC, text));
+        ck_assert_str_eq(text, "the host had set the pace for 1 min 40 s");
+        ck_assert(!host_alarm_end(&told.alarm, 300 * NSEC_PER_SEC, text));
+}
+END_TEST
+
+START_TEST(moments_are_not_told) {
+        Told told = {};
+
+        for (unsigned i = 0; i < 1000; i += 10) {
+                tell_seconds(&told, i, i + 9, 100, 20);
+                tell_seconds(&told, i + 9, i + 10, 50, 20);
+        }
+        ck_assert_uint_eq(told.n, 0);
+
+        tell_seconds(&told, 1000, 1010, 100, 20);
+        ck_assert_uint_eq(told.n, 1);
+        for (unsigned i = 1010; i < 2000; i += 10) {
+                tell_seconds(&told, i, i + 9, 50, 20);
+                tell_seconds(&told, i + 9, i + 10, 100, 20);
+        }
+        ck_assert_uint_eq(told.n, 1); /* nor is it over */
+}
+END_TEST
+
+START_TEST(limits_without_end_are_told_so_often) {
+        Told told = {};
+
+        for (unsigned i = 0; i < 100000; i += 40) {
+                tell_seconds(&told, i, i + 20, 100, 20);
+                tell_seconds(&told, i + 20, i + 40, 50, 20);
+        }
+        ck_assert_uint_eq(told.n, 2 * HOST_ALARM_N_MAX);
+
+        told.n = 0;
+        told.alarm = (HostAlarm){ .n_begun = HOST_ALARM_N_MAX - 1 };
+        tell_seconds(&told, 0, 20, 100, 20);
+        ck_assert_uint_eq(told.n, 1);
+        ck_assert_ptr_nonnull(strstr(told.text[0], "it is not told again in this run"));
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("from-sample");
         TCase *tc = tcase_create("from-sample");
@@ -287,6 +388,10 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, a_new_phase_starts_afresh);
         tcase_add_test(tc, host_without_a_moment_to_spare_is_starved);
         tcase_add_test(tc, host_that_is_always_busy_is_no_exception);
+        tcase_add_test(tc, a_ring_thread_that_never_waits_is_starved_too);
+        tcase_add_test(tc, a_limit_is_told_with_its_beginning_and_its_end);
+        tcase_add_test(tc, moments_are_not_told);
+        tcase_add_test(tc, limits_without_end_are_told_so_often);
         tcase_add_test(tc, cuts_are_held_by_samples_at_either_side);
         tcase_add_test(tc, starved_seconds_are_cut_offline_and_online);
         suite_add_tcase(suite, tc);

@@ -88,6 +88,8 @@ static void stop_run(Run *run) {
         ck_assert_int_eq(fake_worker.last_sent, MESSAGE_STOP);
 }
 
+static double cpu_percent; /* of the host, in samples */
+
 /* Sample `seq` of one-second samples, one after the other; the clock goes with them. */
 static int sample(uint64_t seq, uint64_t duration_ns, uint64_t ios) {
         Message message = { .type = MESSAGE_SAMPLE, .sample = calloc(1, sizeof(Sample)) };
@@ -100,6 +102,7 @@ static int sample(uint64_t seq, uint64_t duration_ns, uint64_t ios) {
         message.sample->ios[DIRECTION_WRITE] = ios;
         message.sample->bytes[DIRECTION_WRITE] = ios * 4096;
         message.sample->positions.n = 1;
+        message.sample->cpu_percent = cpu_percent;
         return fake_say(&message);
 }
 
@@ -382,6 +385,33 @@ START_TEST(a_steady_state_is_recorded_and_revoked_while_the_run_goes_on) {
 }
 END_TEST
 
+START_TEST(a_host_that_is_the_limit_is_told_of) {
+        running();
+        cpu_percent = 100;
+        seconds(0, 9, 1000);
+        ck_assert_uint_eq(fake_count_events(EVENT_HOST), 0);
+        seconds(9, 50, 1000);
+        ck_assert_uint_eq(fake_count_events(EVENT_HOST), 1);
+        check_begins(fake_event(EVENT_HOST)->detail, "the host, not the drive, has set the pace since ");
+        ck_assert_uint_eq(fake_event(EVENT_HOST)->elapsed_ns, 10 * NSEC_PER_SEC);
+        cpu_percent = 50;
+        seconds(50, 70, 1000);
+        ck_assert_uint_eq(fake_count_events(EVENT_HOST), 2);
+        check_begins(fake_event(EVENT_HOST)->detail, "the host had set the pace for 50.0 s");
+}
+END_TEST
+
+/* Its beginning does not stand there alone, whatever ends the run. */
+START_TEST(a_limit_of_the_host_ends_with_the_worker) {
+        running();
+        cpu_percent = 100;
+        seconds(0, 20, 1000);
+        fake_end(&(WorkerEnd){ .status = SIGKILL });
+        ck_assert_uint_eq(fake_count_events(EVENT_HOST), 2);
+        check_begins(fake_event(EVENT_HOST)->detail, "the host had set the pace for 20.0 s");
+}
+END_TEST
+
 START_TEST(what_a_drive_does_after_a_pause_revokes_nothing) {
         running();
         uint64_t seq = seconds_until_steady(10000);
@@ -503,6 +533,8 @@ static Suite *make_suite(void) {
         tcase_add_test(tcase, events_are_bounded_by_time);
         tcase_add_test(tcase, counts_of_errors_are_bounded_by_time);
         tcase_add_test(tcase, a_steady_state_is_recorded_and_revoked_while_the_run_goes_on);
+        tcase_add_test(tcase, a_host_that_is_the_limit_is_told_of);
+        tcase_add_test(tcase, a_limit_of_the_host_ends_with_the_worker);
         tcase_add_test(tcase, what_a_drive_does_after_a_pause_revokes_nothing);
         tcase_add_test(tcase, a_phase_ends_when_its_steady_state_has_held);
         tcase_add_test(tcase, a_steady_state_that_is_revoked_ends_no_phase);

@@ -25,6 +25,8 @@ static void fill_sample(void) {
                 .in_flight = 16384,
                 .oldest_ns = 123456789,
                 .cpu_percent = 12.5,
+                .worker_cpu_percent = 250.5,
+                .ring_cpu_percent = 99.5,
                 .temperature_c = -3.25,
                 .boot_ns = UINT64_MAX - 1,
                 .positions = { .n = 2, .of = { { 1, 2, 3, 4, 5, 6, UINT64_MAX }, { 11, 12, 13, 14, 15, 16, 17 } } },
@@ -58,6 +60,10 @@ static void assert_round_trip(void) {
         ck_assert_mem_eq(decoded.latency, sample.latency, sizeof sample.latency);
         ck_assert(isnan(sample.cpu_percent) ? isnan(decoded.cpu_percent) :
                                               !islessgreater(decoded.cpu_percent, sample.cpu_percent));
+        ck_assert(isnan(sample.worker_cpu_percent) ? isnan(decoded.worker_cpu_percent) :
+                  !islessgreater(decoded.worker_cpu_percent, sample.worker_cpu_percent));
+        ck_assert(isnan(sample.ring_cpu_percent) ? isnan(decoded.ring_cpu_percent) :
+                                                   !islessgreater(decoded.ring_cpu_percent, sample.ring_cpu_percent));
         ck_assert(isnan(sample.temperature_c) ? isnan(decoded.temperature_c) :
                                                 !islessgreater(decoded.temperature_c, sample.temperature_c));
 }
@@ -66,7 +72,7 @@ START_TEST(round_trip) {
         fill_sample();
         assert_round_trip();
 
-        sample.cpu_percent = NAN;
+        sample.cpu_percent = sample.worker_cpu_percent = sample.ring_cpu_percent = NAN;
         sample.temperature_c = NAN;
         assert_round_trip();
 
@@ -121,12 +127,39 @@ START_TEST(impossible_values_are_refused) {
                 fill_sample();
                 sample.cpu_percent = bad_cpu[i];
                 ck_assert_int_eq(sample_decode(&decoded, buf, sample_encode(&sample, buf, sizeof buf)), -EBADMSG);
+                fill_sample();
+                sample.ring_cpu_percent = bad_cpu[i];
+                ck_assert_int_eq(sample_decode(&decoded, buf, sample_encode(&sample, buf, sizeof buf)), -EBADMSG);
+                fill_sample();
+                sample.worker_cpu_percent = bad_cpu[i] * 1e6;
+                ck_assert_int_eq(sample_decode(&decoded, buf, sample_encode(&sample, buf, sizeof buf)), -EBADMSG);
         }
         for (size_t i = 0; i < ELEMENTSOF(bad_temperature); i++) {
                 fill_sample();
                 sample.temperature_c = bad_temperature[i];
                 ck_assert_int_eq(sample_decode(&decoded, buf, sample_encode(&sample, buf, sizeof buf)), -EBADMSG);
         }
+}
+END_TEST
+
+START_TEST(the_host_sets_the_pace_when_cores_or_a_ring_thread_have_nothing_to_spare) {
+        static const struct {
+                double cpu, ring;
+                HostLimit limit;
+        } cases[] = {
+                { 0, 0, HOST_LIMIT_NONE },      { 97.9, 97.9, HOST_LIMIT_NONE }, { 98, 0, HOST_LIMIT_CORES },
+                { 50, 98, HOST_LIMIT_RING },    { 100, 100, HOST_LIMIT_CORES },  { NAN, NAN, HOST_LIMIT_NONE },
+                { NAN, 100, HOST_LIMIT_RING },  { 100, NAN, HOST_LIMIT_CORES },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                sample = (Sample){ .cpu_percent = cases[i].cpu, .ring_cpu_percent = cases[i].ring };
+                ck_assert_int_eq(sample_host_limit(&sample), cases[i].limit);
+        }
+
+        /* However much the worker's threads take together: kernel workers do, for drives that take I/O no other way. */
+        sample = (Sample){ .cpu_percent = 50, .worker_cpu_percent = 400, .ring_cpu_percent = 20 };
+        ck_assert_int_eq(sample_host_limit(&sample), HOST_LIMIT_NONE);
 }
 END_TEST
 
@@ -204,6 +237,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, no_room_gives_zero_and_stays_inside);
         tcase_add_test(c, cut_short_or_too_long_is_refused);
         tcase_add_test(c, impossible_values_are_refused);
+        tcase_add_test(c, the_host_sets_the_pace_when_cores_or_a_ring_thread_have_nothing_to_spare);
         tcase_add_test(c, more_positions_than_there_may_be_are_refused);
         tcase_add_test(c, damaged_is_refused_or_encodes_to_itself);
         tcase_add_loop_test(c, difference_of_counters, 0, 3);

@@ -261,6 +261,37 @@ START_TEST(run_of_an_older_version_is_not_taken_up) {
 }
 END_TEST
 
+/* Version 4 kept one position a phase, beside its totals. */
+START_TEST(run_of_version_4_goes_on_where_it_stood) {
+        for (unsigned version = 0; version < 4; version++)
+                sql_run(test_path, schema_migrations[version]);
+        sql_run(test_path,
+                "INSERT INTO runs (run, name, job_text, state, device_path, device_name, disk_name, partition,"
+                " namespace_id, n_namespaces, diskseq, size_bytes, logical_block_bytes, physical_block_bytes,"
+                " rotational, read_ahead_kib, nr_requests, host, boot_id, run_tag, seed, imported, errors_known,"
+                " sample_interval_ns, created_at_ns) VALUES (1, 'j', '[p]', 'interrupted', '/dev/sda', 'sda', 'sda',"
+                " 0, 0, 0, 1, 4096, 512,"
+                " 512, 0, 1, 1, 'h', 'b', '0000000000000001', '0000000000000002', 0, 1, 1000000000, 5);"
+                "INSERT INTO phases (run, phase, name, action, rw, read_percent, read_block_bytes, write_block_bytes,"
+                " trim_block_bytes, iodepth, numjobs, region_offset_bytes, region_bytes, state, write_ios, first_index,"
+                " low_index, next_index, next_write, issued_bytes, settled_from, settled_to, boot_ns)"
+                " VALUES (1, 0, 'p', 'io', 'randwrite', 0, 0, 4096, 0, 1, 1, 0, 4096, 'stopped', 77,"
+                " 1, 2, 3, 4, 5, 6, 7, 8), (1, 1, 'q', 'io', 'randwrite', 0, 0, 4096, 0, 1, 1, 0, 4096, 'pending', 0,"
+                " 0, 0, 0, 0, 0, 0, 0, 0)");
+
+        _cleanup_store_ Store *store = open_writer();
+        _cleanup_(store_resume_freep) StoreResume *resume = get_resume(store, 1);
+        const PhaseStanding *phases = resume->standing->phases;
+        const Position expected = { 1, 2, 3, 4, 5, 6, 7 };
+
+        ck_assert_uint_eq(phases[0].positions.n, 1);
+        ck_assert_int_eq(memcmp(&phases[0].positions.of[0], &expected, sizeof(expected)), 0);
+        ck_assert_uint_eq(phases[0].boot_ns, 8);
+        ck_assert_uint_eq(phases[0].shape.workers, 1);
+        ck_assert_uint_eq(phases[1].positions.n, 0);
+}
+END_TEST
+
 START_TEST(unknown_run_is_told) {
         _cleanup_store_ Store *store = open_writer();
         StoreResume *resume = NULL;
@@ -282,6 +313,7 @@ static Suite *resume_suite(void) {
         tcase_add_test(tcase, place_is_where_it_was_found_last);
         tcase_add_test(tcase, only_interrupted_runs_are_taken_up);
         tcase_add_test(tcase, run_of_an_older_version_is_not_taken_up);
+        tcase_add_test(tcase, run_of_version_4_goes_on_where_it_stood);
         tcase_add_test(tcase, unknown_run_is_told);
         suite_add_tcase(suite, tcase);
         return suite;

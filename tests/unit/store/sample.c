@@ -58,6 +58,8 @@ START_TEST(sample_is_kept_whole) {
         sample->in_flight = 64;
         sample->oldest_ns = 12345;
         sample->cpu_percent = 12.5;
+        sample->worker_cpu_percent = 150;
+        sample->ring_cpu_percent = 75.5;
         sample->temperature_c = -3.25;
         add_sample(store, 1, sample);
 
@@ -75,7 +77,7 @@ START_TEST(zero_second_is_a_row_of_zeros) {
         add_run(store);
 
         sample->duration_ns = sample->elapsed_ns = NSEC_PER_SEC;
-        sample->cpu_percent = sample->temperature_c = NAN;
+        sample->cpu_percent = sample->worker_cpu_percent = sample->ring_cpu_percent = sample->temperature_c = NAN;
         sample->in_flight = 32;
         add_sample(store, 1, sample);
 
@@ -87,8 +89,39 @@ START_TEST(zero_second_is_a_row_of_zeros) {
         ck_assert(isnan(copy->sample.temperature_c));
         ck_assert(!copy->latency.known);
         ck_assert_int_eq(sql_number(store, "SELECT count(*) FROM samples"
-                                            " WHERE cpu_percent IS NULL AND latency_p50_ns IS NULL"), 1);
+                                            " WHERE cpu_percent IS NULL AND worker_cpu_percent IS NULL"
+                                            " AND ring_cpu_percent IS NULL AND latency_p50_ns IS NULL"), 1);
         ck_assert_int_eq(sql_number(store, "SELECT count(*) FROM latencies"), 0);
+}
+END_TEST
+
+START_TEST(what_a_phase_took_of_the_host) {
+        /* Host, worker, ring thread: of a second each. */
+        static const double percents[][3] = {
+                { 10, 20, 15 }, { 98, 40, 30 }, { 100, 90, 99 }, { 50, 110, 98 }, { NAN, NAN, NAN },
+        };
+        _cleanup_store_ Store *store = open_writer();
+        StorePhaseCpu cpu[3];
+        add_run(store);
+
+        for (unsigned i = 0; i < ELEMENTSOF(percents); i++) {
+                _cleanup_free_ Sample *sample = new_sample(i);
+
+                sample->phase = 1;
+                sample->duration_ns = NSEC_PER_SEC;
+                sample->cpu_percent = percents[i][0];
+                sample->worker_cpu_percent = percents[i][1];
+                sample->ring_cpu_percent = percents[i][2];
+                add_sample(store, 1, sample);
+        }
+        ck_assert_int_eq(store_get_phase_cpu(store, 1, cpu, ELEMENTSOF(cpu), NULL), 0);
+        ck_assert_double_eq(cpu[1].host_percent, (10 + 98 + 100 + 50) / 4.0);
+        ck_assert_double_eq(cpu[1].worker_percent, (20 + 40 + 90 + 110) / 4.0);
+        ck_assert_uint_eq(cpu[1].cores_limited_ns, 2 * NSEC_PER_SEC);
+        ck_assert_uint_eq(cpu[1].ring_limited_ns, NSEC_PER_SEC);
+        ck_assert_double_nan(cpu[0].host_percent);
+        ck_assert_double_nan(cpu[2].worker_percent);
+        ck_assert_uint_eq(cpu[2].cores_limited_ns, 0);
 }
 END_TEST
 
@@ -387,6 +420,7 @@ static Suite *sample_suite(void) {
 
         tcase_add_test(tcase, sample_is_kept_whole);
         tcase_add_test(tcase, zero_second_is_a_row_of_zeros);
+        tcase_add_test(tcase, what_a_phase_took_of_the_host);
         tcase_add_test(tcase, latency_figures_cover_all_directions);
         tcase_add_test(tcase, histograms_are_read_only_when_asked_for);
         tcase_add_test(tcase, phase_totals_are_the_sums);

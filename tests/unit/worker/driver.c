@@ -122,6 +122,10 @@ void engine_beat(Engine *e, uint64_t awake_ns) {
         beaten_ns = awake_ns;
 }
 
+uint64_t engine_cpu_ns(Engine *e) {
+        return 0;
+}
+
 uint64_t engine_awake_ns(Engine *e) {
         return 0; /* the worst: so only its own thread tells the driver that it ran */
 }

@@ -36,6 +36,12 @@ void engine_in_flight(const Engine *engine, uint32_t *ret_n, uint64_t *ret_oldes
 
 static uint64_t awake_ns;
 
+static uint64_t ring_cpu_ns;
+
+uint64_t engine_cpu_ns(Engine *engine) {
+        return ring_cpu_ns;
+}
+
 uint64_t engine_awake_ns(Engine *engine) {
         return awake_ns;
 }
@@ -288,6 +294,27 @@ START_TEST(test_host_cpu) {
 }
 END_TEST
 
+START_TEST(test_own_cpu) {
+        ring_cpu_ns = 77 * NSEC_PER_SEC; /* of earlier phases */
+        sampler_begin_phase(sampler, 0, 0, START);
+        ring_cpu_ns += 25 * MS;
+        const Sample *sample = sampler_take(sampler, START + 100 * MS);
+        ck_assert_double_eq(sample->ring_cpu_percent, 25);
+        ck_assert(sample->worker_cpu_percent >= 0 && isfinite(sample->worker_cpu_percent));
+
+        /* The clocks of threads and of the machine do not stop at the same moment. */
+        ring_cpu_ns += 101 * MS;
+        ck_assert_double_eq(sampler_take(sampler, START + 200 * MS)->ring_cpu_percent, 100);
+
+        /* What is used in a pause is no sample's. */
+        sampler_suspend(sampler);
+        ring_cpu_ns += 50 * MS;
+        sampler_resume(sampler, START + 900 * MS);
+        ring_cpu_ns += 10 * MS;
+        ck_assert_double_eq(sampler_take(sampler, START + 1000 * MS)->ring_cpu_percent, 10);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("sampler");
         TCase *tc = tcase_create("sampler");
@@ -308,6 +335,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_pause);
         tcase_add_test(tc, test_nothing_at_all_is_no_sample);
         tcase_add_test(tc, test_next_phase);
+        tcase_add_test(tc, test_own_cpu);
         tcase_add_test(tc, test_the_position_is_never_ahead_of_the_counts);
         tcase_add_test(tc, test_host_cpu);
         suite_add_tcase(suite, tc);
