@@ -197,9 +197,11 @@ class Guest(harness.Scratch):
             self._qemu.kill()
         self._off()
 
-    def suspend(self, span_s: float) -> float:
-        """Suspends to memory for span_s seconds; returns how long it was away, in s."""
-        self._agent("guest-exec", path="systemctl", arg=["suspend"])
+    def suspend(self, until: str, span_s: float) -> float:
+        """Once the shell command `until` succeeds, suspends to memory for span_s seconds; returns how long it was away,
+        in s."""
+        script = f"until {until}; do sleep 0.2; done; systemctl suspend"
+        self._agent("guest-exec", path="sh", arg=["-c", script], env=[f"PATH={SEARCH_PATH}"])
         self.monitor.wait_event("SUSPEND", timeout=60)
         began = time.monotonic()
         time.sleep(span_s)  # is what it was suspended for

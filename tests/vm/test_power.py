@@ -88,14 +88,14 @@ def cut_at_random(guest, run) -> float:
     return at - max(seen for seen in (seconds(sample["at"]) for sample in guest.samples(run)) if seen < at)
 
 
-def test_power_cuts_at_any_moment_lose_two_seconds_at_most(guest, first_cut, record_property):
+def test_power_cuts_at_any_moment_lose_two_seconds_at_most(guest, first_cut, record_testsuite_property):
     run = first_cut[0]["kept"]
     guest.wait_state(run, "running")
     lost = []
     for _ in range(N_CUTS - 1):  # and the first one
         lost.append(cut_at_random(guest, run))
         print(f"{lost[-1]:.2f} s lost")
-    record_property("lost_s", [round(s, 2) for s in lost])
+    record_testsuite_property("lost_s", [round(s, 2) for s in lost])
     assert max(lost) <= LOST_S_MAX + HARNESS_S
     guest.plateau("stop", run)
     assert guest.wait_state(run, "stopped")["errors"] == []

@@ -144,3 +144,11 @@ def test_serial_that_acts_on_a_terminal_is_shown_as_text(guest):
     for line in guest("journalctl -b -q -u plateaud -o json").out.splitlines():
         message = json.loads(line)["MESSAGE"]  # a list of bytes if it is no text
         assert isinstance(message, str) and "\x1b" not in message, message
+
+
+def test_zoned_drive_is_refused(guest):
+    guest("modprobe null_blk nr_devices=1 gb=1 zoned=1 && udevadm settle")
+    try:
+        refuses(guest, "/dev/nullb0", "nullb0", ["zoned"], "--erase-existing")
+    finally:
+        guest("rmmod null_blk")

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from guest import JOB
+from harness import wait_for
 
 NO_CAPABILITIES = "0" * 16
 CAPABILITIES = {"DAC_OVERRIDE": 1, "DAC_READ_SEARCH": 2, "KILL": 5, "SETGID": 6, "SETUID": 7, "SETPCAP": 8,
@@ -139,3 +140,43 @@ def test_service_that_hangs_is_ended_and_started_again_and_goes_on_with_the_run(
     guest(f"kill -STOP {guest.unit('MainPID')['MainPID']}")
     guest.wait_resumed(running, *before)
     assert "watchdog" in guest("journalctl -b -q -u plateaud -o cat").out.lower()
+
+
+# A drive that a device mapper in between can make to answer nothing any more.
+MAPPED = 'dmsetup create mapped --table "0 $(blockdev --getsz $1) linear $1 0" && udevadm settle'
+
+
+@pytest.fixture
+def hung(guest, running):
+    """(a run whose drive has just stopped answering, its worker); there is another one."""
+    others = guest.workers()
+    guest(MAPPED, guest.path("victim"))
+    try:
+        (device,) = guest.json("devices", "/dev/mapper/mapped")["devices"]
+        run = guest.json("start", "-", "--device", device["path"], "--confirm", device["confirm"], input=JOB)["run"]
+        guest.wait_samples(run, 1)
+        (worker,) = set(guest.workers()) - set(others)
+        guest("dmsetup suspend --noflush --nolockfs mapped")
+        wait_for(lambda: guest.samples(run)[-1]["write_ios"] == 0, 30, "a second without completions", interval=0.5)
+        yield run, worker
+        guest("dmsetup resume mapped")
+        guest.plateau("stop", run)
+        guest.wait_state(run, "stopped")
+        wait_for(lambda: len(guest.workers()) == len(others), 30, "the worker's end", interval=0.5)
+    finally:
+        guest("dmsetup resume mapped && udevadm settle && dmsetup remove --retry mapped")
+
+
+def test_restart_and_stop_work_while_a_drive_hangs(guest, hung):
+    """Without the worker, which nobody can end, and without a second one on the drive."""
+    run, worker = hung
+    guest("systemctl restart plateaud")
+    held = f"still held by a former worker of plateau (process {worker})"
+    wait_for(lambda: any(held in event["detail"] for event in guest.row(run)["events"]), 60, held, interval=0.5)
+    guest("systemctl stop plateaud")
+    assert guest.unit("ActiveState", "Result") == {"ActiveState": "inactive", "Result": "success"}
+    assert guest.workers() == [worker]
+    guest("systemctl start plateaud")
+    assert guest.row(run)["state"] == "interrupted"
+    guest("dmsetup resume mapped")
+    wait_for(lambda: worker not in guest.workers(), 30, "the old worker's end", interval=0.5)

@@ -9,9 +9,9 @@ import pytest
 from guest import JOB
 from harness import PATIENCE
 
-SUSPENDED_S = 20
-RUNTIME_S = 12  # less than that: a clock that went on would end the run at once
-CLOCK_S = 1  # the guest measures its absence by a clock that knows whole seconds
+SUSPENDED_S = 25
+RUNTIME_S = 20  # less than that: a clock that went on would end the run at once
+CLOCK_S = 2  # the guest measures its absence by a clock that knows whole seconds, at either end
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +20,8 @@ def suspended(guest):
     machine was away, in s)"""
     service = guest.unit("MainPID")
     run = guest.start("target", JOB.replace("runtime=3600", f"runtime={RUNTIME_S}"))
-    guest.wait_samples(run, 3)
-    away_s = guest.suspend(SUSPENDED_S)
+    count = f"SELECT count(*) >= 3 FROM samples WHERE run = {run}"
+    away_s = guest.suspend(f'[ "$(sqlite3 -readonly /var/lib/plateau/plateau.db "{count}")" = 1 ]', SUSPENDED_S)
     shown = guest.wait_state(run, "done", "failed", "lost", "stopped", "refused")
     assert guest.unit("MainPID") == service, "the service was ended by its watchdog"
     return shown, guest.samples(run), away_s
