@@ -103,7 +103,7 @@ static int look(void *item, Store *store, const Arguments *arguments, const char
         const Analysis *a = j->analysis;
         double end_s = (double) j->phase->elapsed_ns / (double) NSEC_PER_SEC;
 
-        c->cliff_bytes = bytes_until(j, a->collapse_at_s);
+        c->cliff_bytes = bytes_until(j, a->collapse_from_s);
         r = get_percentiles(j, store, a->burst_from_s, a->burst_to_s, &c->burst, error);
         if (r < 0)
                 return r;
@@ -225,7 +225,7 @@ static json_object *compared_json(const Compared *c, const Compared *first) {
         json_add_string(o, "steady_state", steady_state_name(a->steady));
         json_add_double(o, "ratio", a->collapse_ratio);
         json_add_string(o, "collapse", collapse_verdict_name(a->collapse));
-        json_add_double(o, "cliff_s", a->collapse_at_s);
+        json_add_double(o, "cliff_s", a->collapse_from_s);
         json_add_double(o, "cliff_bytes", c->cliff_bytes);
         json_add_double(o, "cliff_fills", judgement_fills(&c->judgement, c->cliff_bytes));
         json_add_double(o, "burst_ratio_to_first", ratio(a->burst_iops, base->burst_iops));
@@ -276,7 +276,7 @@ static int add_levels(Table *table, const Compared *c, const Compared *first) {
         char run[16], burst[TEXT_SIZE_MAX], steady[TEXT_SIZE_MAX], percent[32], cliff[TIME_SPAN_MAX] = "";
         char volume[TEXT_SIZE_MAX] = "", times[32], against[32], bandwidth[32];
         double mb_per_s = a->steady_iops * judgement_bytes_per_io(&c->judgement) / 1e6;
-        bool fell = !isnan(a->collapse_at_s);
+        bool fell = !isnan(a->collapse_from_s);
 
         snprintf(run, sizeof(run), "%" PRIu32, c->judgement.run.id);
         snprintf(percent, sizeof(percent), "%.3g %%", kept);
@@ -284,7 +284,7 @@ static int add_levels(Table *table, const Compared *c, const Compared *first) {
         snprintf(bandwidth, sizeof(bandwidth), mb_per_s < 1000 ? "%.3g" : "%.0f", mb_per_s);
         snprintf(against, sizeof(against), "%.3g", to_first);
         if (fell) {
-                time_format_span((uint64_t) (a->collapse_at_s * (double) NSEC_PER_SEC), cliff);
+                time_format_span((uint64_t) (a->collapse_from_s * (double) NSEC_PER_SEC), cliff);
                 text_format_size((uint64_t) c->cliff_bytes, volume);
         }
         const char *cells[] = {

@@ -113,10 +113,10 @@ void cycle_judge(Work *w) {
                 if (r->iops_mean > a->burst_iops && r->iops_mean > CYCLE_ABOVE * a->cycle_high_iops) {
                         a->burst_iops = r->iops_mean;
                         a->burst_from_s = r->from_s;
-                        a->burst_to_s = a->collapse_at_s = r->to_s;
+                        a->burst_to_s = a->collapse_at_s = a->collapse_from_s = r->to_s;
                 }
         }
         collapse_set_ratio(a);
         if (a->collapse == COLLAPSE_NONE)
-                a->collapse_at_s = NAN;
+                a->collapse_at_s = a->collapse_from_s = NAN;
 }

@@ -438,6 +438,8 @@ def test_compare(drives):
             assert run[f"burst_latency_{p}_ns"] == about(32e9 / burst), p
             assert run[f"steady_latency_{p}_ns"] == about(32e9 / steady), p
     assert sandforce["collapse"] == "severe" and slc["steady_state"] == "steady"
+    for run in (slc, sandforce):  # a slow fall, too, is told by its beginning
+        assert run["cliff_s"] == drives.json("analyze", run["run"])["collapse"]["from_s"]
     assert slc["outliers"] == sandforce["outliers"] == []
     text = drives("compare", "2", "1").out
     assert "15.8k" in text and "severe" in text and "1 min 0 s" in text and "nan" not in text

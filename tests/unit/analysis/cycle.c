@@ -164,6 +164,7 @@ START_TEST(burst_before_a_cycle_counts) {
                 ck_assert_double_eq_tol(a->cycle_period_s, 900, 1e-9);
                 ck_assert_double_eq_tol(a->burst_iops, 40000, 1000);
                 ck_assert_double_eq_tol(a->collapse_at_s, burst_s, 15);
+                ck_assert_double_eq(a->collapse_from_s, a->collapse_at_s);
                 ck_assert_double_eq_tol(a->collapse_ratio, 0.15, 0.02);
                 ck_assert_int_eq(a->collapse, COLLAPSE_COLLAPSE);
                 analysis_free(a);
