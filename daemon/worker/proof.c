@@ -18,9 +18,13 @@
 #include "engine/payload.h"
 #include "spec/share.h"
 #include "util/macro.h"
+#include "util/time.h"
 
 #define N_BLOCKS 256U
 #define READ_BYTES (4U * KIB)
+
+/* After the last sample that is known a run may have gone on for so long. */
+#define UNKNOWN_NS (10 * NSEC_PER_SEC)
 
 /* Reads and writes may be mixed: how far to look from an index for the next write. */
 #define N_INDICES_MAX 1024U
@@ -88,12 +92,43 @@ static bool may_blank(const PhasePlan *phase) {
         return rw_mode_trims(phase->rw) || (phase->content.is_zero && rw_mode_writes(phase->rw));
 }
 
+/* At the speed that it had. */
+static bool may_reach(uint64_t done, uint64_t limit, uint64_t elapsed_ns) {
+        return elapsed_ns == 0 || (unsigned __int128) done * (elapsed_ns + UNKNOWN_NS) / elapsed_ns >= limit;
+}
+
+/* Whether a phase that went on when the last sample was told may have come to its end since. */
+static bool may_have_ended(const PhasePlan *phase, const PhaseStanding *standing) {
+        uint64_t issued_bytes = 0;
+
+        for (uint32_t i = 0; i < standing->positions.n; i++)
+                issued_bytes += standing->positions.of[i].issued_bytes;
+        if (phase->runtime_ns > 0 && standing->elapsed_ns + UNKNOWN_NS >= phase->runtime_ns)
+                return true;
+        if (phase->limit_bytes < UINT64_MAX && may_reach(issued_bytes, phase->limit_bytes, standing->elapsed_ns))
+                return true;
+        if (phase->limit_ios > 0 &&
+            may_reach(phase_plan_ios(phase, issued_bytes), phase->limit_ios, standing->elapsed_ns))
+                return true;
+        return phase->steady_hold_ns > 0;
+}
+
+static uint32_t last_that_may_have_begun(const Plan *plan, const Standing *standing) {
+        uint32_t i = standing->phase;
+
+        while (i + 1 < standing->n_phases && may_have_ended(&plan->phases[i], &standing->phases[i]))
+                i++;
+        return i;
+}
+
 /*
  * Whether this phase or a later one has written zeros or trimmed, or may have in the seconds that are not known. One
  * that is still to come excuses nothing: a drive that somebody has erased is blank, too.
  */
 static bool may_be_blank_since(const Plan *plan, const Standing *standing, uint32_t first) {
-        for (uint32_t i = first; i < standing->n_phases && i <= standing->phase; i++) {
+        uint32_t last = last_that_may_have_begun(plan, standing);
+
+        for (uint32_t i = first; i < standing->n_phases && i <= last; i++) {
                 bool has_begun = i < standing->phase || has_submitted(&standing->phases[i].positions);
 
                 if (may_blank(&plan->phases[i]) && (has_begun || !standing->drained))

@@ -11,6 +11,7 @@
 #include "spec/share.h"
 #include "unit.h"
 #include "util/macro.h"
+#include "util/time.h"
 #include "worker/proof.h"
 
 #define SIZE (16 * MIB)
@@ -37,6 +38,7 @@ static PhasePlan random_phase(RwMode rw, uint32_t read_percent) {
                 .numjobs = 1,
                 .workers = 1,
                 .region_bytes = SIZE,
+                .limit_bytes = UINT64_MAX,
                 .n_blocks = { SIZE / BLOCK, SIZE / BLOCK, SIZE / BLOCK },
                 .seed = 5,
         };
@@ -539,6 +541,44 @@ START_TEST(zeros_may_have_come_in_the_seconds_that_are_not_known) {
 }
 END_TEST
 
+/* The phase before them may have ended since the last sample, if that is not long before its end. */
+START_TEST(zeros_may_have_begun_in_the_seconds_that_are_not_known) {
+        static const struct {
+                uint64_t runtime_ns, limit_bytes, limit_ios; /* of the phase before */
+                uint64_t elapsed_ns, issued_bytes;           /* into it */
+                bool may_have_ended;
+                uint64_t steady_hold_ns; /* of the phase before */
+        } cases[] = {
+                { 100 * NSEC_PER_SEC, UINT64_MAX, 0, 89 * NSEC_PER_SEC, MIB, false },
+                { 100 * NSEC_PER_SEC, UINT64_MAX, 0, 90 * NSEC_PER_SEC, MIB, true },
+                { 0, 110 * MIB, 0, 100 * NSEC_PER_SEC, 99 * MIB, false },
+                { 0, 110 * MIB, 0, 100 * NSEC_PER_SEC, 100 * MIB, true },
+                { 0, 110 * MIB, 0, 0, 0, true },
+                { 0, UINT64_MAX, 110 * MIB / BLOCK, 100 * NSEC_PER_SEC, 99 * MIB, false },
+                { 0, UINT64_MAX, 110 * MIB / BLOCK, 100 * NSEC_PER_SEC, 100 * MIB, true },
+                { 0, UINT64_MAX, 0, 100 * NSEC_PER_SEC, MIB, false },
+                { 0, UINT64_MAX, 0, 100 * NSEC_PER_SEC, MIB, true, NSEC_PER_SEC },
+        };
+
+        setup_zeros();
+        blank_from(0);
+        phases[0].runtime_ns = cases[_i].runtime_ns;
+        phases[0].limit_bytes = cases[_i].limit_bytes;
+        phases[0].limit_ios = cases[_i].limit_ios;
+        phases[0].steady_hold_ns = cases[_i].steady_hold_ns;
+        standings[0].elapsed_ns = standing.elapsed_ns = cases[_i].elapsed_ns;
+        standings[0].positions.of[0].issued_bytes = cases[_i].issued_bytes;
+
+        if (!cases[_i].may_have_ended) {
+                expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
+                return;
+        }
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        standing.drained = true;
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
+}
+END_TEST
+
 START_TEST(zeros_from_before_excuse_no_later_phase) {
         setup_zeros();
         phases[0].content.is_zero = true;
@@ -591,6 +631,7 @@ static Suite *make_suite(void) {
 
         tcase_add_test(tc, zeros_that_are_still_to_come_excuse_nothing);
         tcase_add_test(tc, zeros_may_have_come_in_the_seconds_that_are_not_known);
+        tcase_add_loop_test(tc, zeros_may_have_begun_in_the_seconds_that_are_not_known, 0, 9);
         tcase_add_test(tc, zeros_from_before_excuse_no_later_phase);
         suite_add_tcase(suite, tc);
         return suite;
