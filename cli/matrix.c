@@ -127,7 +127,8 @@ static json_object *drive_json(const StoreRun *run) {
 static int add_cells_json(json_object *array, const Matrices *matrices, const Matrix *matrix) {
         for (size_t i = 0; i < matrix->n; i++) {
                 const StorePhase *cell = &matrix->cells[i];
-                json_object *o = cell_json(&matrices->run, cell, matrices->cpu[cell - matrices->phases.items].host_percent);
+                const StorePhaseCpu *cpu = &matrices->cpu[cell - matrices->phases.items];
+                json_object *o = cell_json(&matrices->run, cell, cpu->host_percent);
 
                 if (!o)
                         return -ENOMEM;

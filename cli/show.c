@@ -396,8 +396,8 @@ static void print_host_limit(const Shown *shown) {
         }
         if (cores_ns + ring_ns < HOST_ALARM_NS)
                 return;
-        printf("\nThe host, not the drive, set the pace for %s of the run: all of its cores were busy for %s, and a ring "
-               "thread never waited for the drive for %s.\n", time_format_span(cores_ns + ring_ns, span),
+        printf("\nThe host, not the drive, set the pace for %s of the run: all of its cores were busy for %s, and a "
+               "ring thread never waited for the drive for %s.\n", time_format_span(cores_ns + ring_ns, span),
                time_format_span(cores_ns, busy), time_format_span(ring_ns, ring));
 }
 

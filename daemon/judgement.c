@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * Only what is decided online is decided here: constant time a sample, so that the loop never waits for it. Regimes, cycle
- * and collapse are judged over a whole phase, by whoever asks, from the database.
+ * Only what is decided online is decided here: constant time a sample, so that the loop never waits for it. Regimes,
+ * cycle and collapse are judged over a whole phase, by whoever asks, from the database.
  */
 
 #include <inttypes.h>

@@ -5,7 +5,8 @@
 
 /*
  * Where the order of I/O of a ring thread's share of a phase stood at a moment (engine/pattern.h), so that it can be
- * taken up again there. Indices are those of the pattern; [first_index, low_index) has been submitted without a gap and has completed.
+ * taken up again there. Indices are those of the pattern; [first_index, low_index) has been submitted without a gap and
+ * has completed.
  */
 typedef struct Position {
         uint64_t first_index;  /* where it began, or went on after the last gap */

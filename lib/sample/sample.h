@@ -52,7 +52,7 @@ typedef enum HostLimit {
 
 /*
  * A thread that waits for its device is asleep meanwhile, if only for a moment; so one that is not has nothing to wait
- * for, and more of them (workers=) would get more out of the drive. The rest is what the kernel takes between its turns.
+ * for, and more of them (workers=) may get more out of the drive. The rest is what the kernel takes between its turns.
  */
 #define HOST_LIMIT_RING_PERCENT 98.0
 

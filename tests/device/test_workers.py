@@ -77,7 +77,7 @@ def test_pause_resume_and_stop_reach_all_of_them(service, loop):
 
 
 def test_phases_may_differ_in_how_many_they_have(service, loop):
-    text = "[global]\nbs=4k\niodepth=8\nsize=16m\n[a]\nrw=write\nworkers=1\n[b]\nrw=read\nworkers=4\n[c]\nrw=write\nworkers=2\n"
+    text = "[global]\nbs=4k\niodepth=8\nsize=16m\n[a]\nrw=write\n[b]\nrw=read\nworkers=4\n[c]\nrw=write\nworkers=2\n"
     shown = service.run_job(text, loop(64 * MIB))
     assert [phase["ios"] for phase in shown["phases"]] == [4096] * 3
     assert [phase["workers"] for phase in shown["phases"]] == [1, 4, 2]
@@ -93,7 +93,7 @@ def test_an_error_in_one_ends_the_phase_in_all(service, nbd):
 
 
 def test_several_runs_at_once_keep_their_samples_exact(service, loop):
-    """More ring threads than the machine has cores to spare: what is counted and how long it took is exact all the same."""
+    """More ring threads than the machine has cores to spare: counts and durations are exact all the same."""
     devices = [loop(32 * MIB) for _ in range(3)]
     before = [device.stat() for device in devices]
     runs = [service.start_run(job(time_based=1, runtime=3, iodepth=8, workers=2), device)[0] for device in devices]

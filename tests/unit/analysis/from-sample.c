@@ -324,8 +324,8 @@ START_TEST(a_limit_is_told_with_its_beginning_and_its_end) {
         tell_seconds(&told, 200, 300, 50, 100);
         ck_assert_uint_eq(told.n, 3);
         ck_assert_uint_eq(told.second[0], 79);
-        ck_assert_str_eq(told.text[0], "the host, not the drive, has set the pace since 1 min 10 s: all of its cores are "
-                                       "busy");
+        ck_assert_str_eq(told.text[0],
+                         "the host, not the drive, has set the pace since 1 min 10 s: all of its cores are busy");
         ck_assert_uint_eq(told.second[1], 109);
         ck_assert_str_eq(told.text[1], "the host had set the pace for 30.0 s");
         ck_assert_ptr_nonnull(strstr(told.text[2], "since 3 min 20 s: a ring thread never waits for the drive"));

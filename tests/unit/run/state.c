@@ -25,8 +25,8 @@ START_TEST(test_event_words) {
         static const char *const words[] = { "started",   "phase",     "paused",         "resumed", "outage",
                                              "stalled",   "recovered", "error",          "read-only", "lost",
                                              "steady",    "steady-revoked", "cycle",     "collapse", "throttled",
-                                             "telemetry", "database",  "clock",  "host",          "stopping", "finished",
-                                             "refused" };
+                                             "telemetry", "database",  "clock",          "host",   "stopping",
+                                             "finished",  "refused" };
 
         ck_assert_uint_eq(sizeof(words) / sizeof(words[0]), N_EVENT_KINDS);
         for (int i = 0; i < N_EVENT_KINDS; i++) {

@@ -216,8 +216,8 @@ static const struct {
         { "rw=randwrite iodepth=4 workers=4 rate_iops=3", "a ring thread's part of the rate is nothing" },
         { "rw=write numjobs=2 iodepth=4 workers=3 size=1m offset_increment=2m", "expected at most numjobs" },
         { "rw=write numjobs=2 workers=2 size=3m offset_increment=2m", "the streams' regions overlap" },
-        { "action=matrix rw=randwrite bs=4k,8k,16k iodepth=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,"
-          "25,26,27,28,29,30,31,32 step_time=1 workers=32", "expected at most 2048 ring threads" },
+        { "action=matrix rw=randwrite bs=4k,8k,16k iodepth=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,"
+          "24,25,26,27,28,29,30,31,32 step_time=1 workers=32", "expected at most 2048 ring threads" },
 };
 
 START_TEST(what_cannot_be_divided_is_refused) {

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* The engine as the driver's tests play it. */
+
+#include <string.h>
+#include <sys/eventfd.h>
+
+#include "engine/engine.h"
+#include "unit.h"
+
+struct Engine {
+        int event_fd;
+        EngineState state;
+        int ring_error;
+        uint64_t n_writes, n_errors;
+        uint32_t in_flight;
+        uint64_t oldest_ns;
+        EngineFailure failure;
+        Positions positions;
+        uint64_t taken_up_ns; /* running time that the phase had when it was taken up */
+        EngineErrno errnos[2];
+        unsigned n_errnos;
+
+        /* What happens when it is told something; by default it does it at once. */
+        void (*on_start)(unsigned index);
+        void (*on_pause)(void);
+        void (*on_resume)(void);
+        void (*on_stop)(void);
+        void (*on_counters)(void);
+};
+
+static struct Engine engine;
+
+static void engine_becomes(EngineState state) {
+        engine.state = state;
+        ck_assert_int_eq(eventfd_write(engine.event_fd, 1), 0);
+}
+
+int engine_event_fd(const Engine *e) {
+        return e->event_fd;
+}
+
+EngineState engine_state(const Engine *e) {
+        return e->state;
+}
+
+int engine_start_phase(Engine *e, unsigned index) {
+        e->n_writes = 0;
+        engine_becomes(ENGINE_RUNNING);
+        e->on_start(index);
+        return 0;
+}
+
+int engine_take_up_phase(Engine *e, unsigned index, const Positions *at, uint64_t running_ns) {
+        e->positions = *at;
+        e->taken_up_ns = running_ns;
+        return engine_start_phase(e, index);
+}
+
+void engine_positions(Engine *e, Positions *ret) {
+        *ret = e->positions;
+}
+
+void engine_pause(Engine *e) {
+        if (e->on_pause)
+                e->on_pause();
+        else
+                engine_becomes(ENGINE_PAUSED);
+}
+
+void engine_resume(Engine *e) {
+        if (e->on_resume)
+                e->on_resume();
+        else
+                engine_becomes(ENGINE_RUNNING);
+}
+
+void engine_stop_phase(Engine *e) {
+        if (e->on_stop)
+                e->on_stop();
+        else
+                engine_becomes(ENGINE_IDLE);
+}
+
+void engine_counters(Engine *e, Counters *ret) {
+        if (e->on_counters)
+                e->on_counters();
+        memset(ret, 0, sizeof(*ret));
+        ret->ios[DIRECTION_WRITE] = ret->latency[DIRECTION_WRITE].buckets[1] = e->n_writes;
+        ret->errors = e->n_errors;
+}
+
+void engine_in_flight(const Engine *e, uint32_t *ret_n, uint64_t *ret_oldest_ns) {
+        *ret_n = e->in_flight;
+        *ret_oldest_ns = e->oldest_ns;
+}
+
+unsigned engine_errnos(Engine *e, EngineErrno ret[static ENGINE_N_ERRNOS_MAX]) {
+        memcpy(ret, e->errnos, sizeof(e->errnos));
+        return e->n_errnos;
+}
+
+int engine_ring_error(const Engine *e) {
+        return e->ring_error;
+}
+
+static uint64_t beaten_ns;
+
+void engine_beat(Engine *e, uint64_t awake_ns) {
+        beaten_ns = awake_ns;
+}
+
+uint64_t engine_cpu_ns(Engine *e) {
+        return 0;
+}
+
+uint64_t engine_awake_ns(Engine *e) {
+        return 0; /* the worst: so only its own thread tells the driver that it ran */
+}
+
+EngineFailure engine_failure(const Engine *e) {
+        return e->failure;
+}
