@@ -228,6 +228,34 @@ static int insert(const Cli *cli, const Import *import, const Arguments *argumen
         return recorded_run_insert(store, &recorded, import->interrupt_fd, ret_run, error);
 }
 
+/* A load that changes is no change of the drive, and must not be taken for one by whoever looks at the curve either. */
+static void tell_changes(const RecordingSeries *series) {
+        char span[TIME_SPAN_MAX];
+
+        for (size_t i = 0; i < series->n_changes; i++)
+                output_notice("%s after %s, while others went on: phase %" PRIu32 " begins, which is judged by itself",
+                              series->changes[i].text, time_format_span(series->changes[i].at_ns, span),
+                              series->changes[i].phase);
+}
+
+static int add_changes_json(json_object *document, const RecordingSeries *series) {
+        json_object *changes = json_object_new_array();
+
+        if (!changes)
+                return -ENOMEM;
+        json_add(document, "changes", changes);
+        for (size_t i = 0; i < series->n_changes; i++) {
+                json_object *change = json_object_new_object();
+                if (!change)
+                        return -ENOMEM;
+                json_add_u64(change, "phase", series->changes[i].phase);
+                json_add_seconds(change, "at_s", series->changes[i].at_ns);
+                json_add_string(change, "text", series->changes[i].text);
+                json_object_array_add(changes, change);
+        }
+        return 0;
+}
+
 static int print_json(Cli *cli, const Import *import, uint32_t run) {
         const RecordingSeries *series = &import->series;
         _cleanup_json_ json_object *document = json_object_new_object();
@@ -241,6 +269,8 @@ static int print_json(Cli *cli, const Import *import, uint32_t run) {
                 json_add_u64(document, "assumed_bs", series->assumed_block_bytes);
         else
                 json_add_null(document, "assumed_bs");
+        if (add_changes_json(document, series) < 0)
+                return -ENOMEM;
         return output_json(cli, document, false);
 }
 
@@ -272,6 +302,7 @@ static int import_run(Cli *cli, const Arguments *arguments, Error *error) {
         if (r < 0)
                 return r;
 
+        tell_changes(&import.series);
         /* From here on Ctrl-C must not leave half a run behind. */
         import.interrupt_fd = live_interrupt_fd();
         if (import.interrupt_fd < 0)

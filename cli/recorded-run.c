@@ -233,6 +233,13 @@ static int insert_tail(Keeper *keeper, Error *error) {
 
 /* --- phases --- */
 
+/* Why, where jobs ended or began; otherwise the recording told of phases. */
+static const RecordingChange *find_change(const Keeper *keeper, uint32_t phase) {
+        const RecordingSeries *series = keeper->recorded->series;
+
+        return phase > 0 && phase <= series->n_changes ? &series->changes[phase - 1] : NULL;
+}
+
 static int begin_phase(Keeper *keeper, const RecordingRow *row, int64_t at_ns, Error *error) {
         const RecordedRun *recorded = keeper->recorded;
         uint32_t index = row->phase;
@@ -241,7 +248,9 @@ static int begin_phase(Keeper *keeper, const RecordingRow *row, int64_t at_ns, E
         keeper->latency_ns = keeper->latency_ios = 0;
         int r = store_set_phase_state(keeper->store, keeper->run, index, PHASE_RUNNING, at_ns, error);
         if (r >= 0 && keeper->n_phases > 1) {
-                if (asprintf(&detail, "%" PRIu32 " '%s' begins", index, keeper->job->phases[index].name) < 0)
+                const RecordingChange *change = find_change(keeper, index);
+                if (asprintf(&detail, "%" PRIu32 " '%s' begins%s%s", index, keeper->job->phases[index].name,
+                             change ? ": " : "", change ? change->text : "") < 0)
                         return -ENOMEM;
                 r = insert_event(keeper, EVENT_PHASE, at_ns, row->from_ns, detail, error);
         }

@@ -81,6 +81,7 @@ typedef struct FioReader {
         Track *tracks;
         size_t n_tracks;
         size_t current[N_DIRECTIONS]; /* index of the track + 1; 0: none yet */
+        uint32_t n_jobs[N_DIRECTIONS];
 } FioReader;
 
 static void fio_reader_done(FioReader *reader) {
@@ -105,7 +106,11 @@ static Track *fio_track(FioReader *reader, Direction direction, uint64_t ns) {
         if (!tracks)
                 return NULL;
         reader->tracks = tracks;
-        tracks[reader->n_tracks++] = (Track){ .kind = reader->kind, .direction = direction };
+        tracks[reader->n_tracks++] = (Track){
+                .kind = reader->kind,
+                .direction = direction,
+                .job = reader->n_jobs[direction]++,
+        };
         reader->current[direction] = reader->n_tracks;
         return &tracks[reader->n_tracks - 1];
 }

@@ -32,6 +32,7 @@ typedef struct TrackRow {
 typedef struct Track {
         TrackKind kind;
         Direction direction;
+        uint32_t job; /* of those in one file, from 0 */
         TrackRow *rows;
         size_t n, n_allocated;
         bool ended; /* nothing may follow */
@@ -51,6 +52,34 @@ typedef struct Details {
 } Details;
 int details_add(Details *details, const RecordingDetail *detail); /* -ENOMEM */
 void details_done(Details *details);
+
+/* From when to when the jobs of a run did something. */
+typedef struct JobSpan {
+        char *name;
+        bool tells_ios, tells_bytes;
+        uint64_t from_ns, to_ns;
+} JobSpan;
+
+typedef struct Jobs {
+        JobSpan *items;
+        size_t n;
+} Jobs;
+
+/* Those that a file tells of, by its tracks of which the begins of rows are known. -ENOMEM, and nothing is added. */
+int jobs_add(Jobs *jobs, const char *name, const Track *tracks, size_t n);
+void jobs_done(Jobs *jobs);
+
+/* ERROR_USAGE if I/Os are told of more or fewer jobs than bytes. */
+int jobs_check(const Jobs *jobs, Error *error);
+
+/* At times of the tracks; *ret may be NULL. -ENOMEM. */
+int jobs_find_changes(const Jobs *jobs, uint64_t step_ns, RecordingChange **ret, size_t *ret_n);
+void recording_changes_free(RecordingChange *changes, size_t n);
+
+/* From here on a step is longer than the usual one: something is missing, or it is of another file. */
+static inline uint64_t long_step_ns(uint64_t step_ns) {
+        return step_ns + (step_ns + 1) / 2;
+}
 
 /* Takes over those of a file's tracks that have rows, and its details; all or nothing. details: may be NULL. */
 int recording_take(Recording *recording, const char *name, Track *tracks, size_t n, Details *details, Error *error);

@@ -31,14 +31,10 @@ struct Recording {
         bool has_counts;
         Track *tracks;
         size_t n_tracks;
+        Jobs jobs;
         bool block_told; /* by the user */
         Details details; /* of one of the files */
 };
-
-/* From here on a step is longer than the usual one: something is missing, or it is of another file. */
-static uint64_t long_step_ns(uint64_t step_ns) {
-        return step_ns + (step_ns + 1) / 2;
-}
 
 static uint64_t divide_rounded(uint64_t a, uint64_t b) {
         return a / b + (a % b >= b - b / 2);
@@ -186,10 +182,9 @@ static int check_details(const Recording *recording, const char *name, const Det
                          "already: not recordings of one run", name);
 }
 
-static void take_rows(Recording *recording, Track *tracks, size_t n, Details *details, uint64_t step_ns) {
+static void take_rows(Recording *recording, Track *tracks, size_t n, Details *details) {
         for (size_t i = 0; i < n; i++)
                 if (tracks[i].n > 0) {
-                        track_set_begins(&tracks[i], step_ns);
                         recording->tracks[recording->n_tracks++] = tracks[i];
                         tracks[i] = (Track){};
                 }
@@ -220,10 +215,14 @@ int recording_take(Recording *recording, const char *name, Track *tracks, size_t
         if (!all)
                 return no_memory(name, error);
         recording->tracks = all;
+        for (size_t i = 0; i < n; i++)
+                track_set_begins(&tracks[i], step_ns);
+        if (jobs_add(&recording->jobs, name, tracks, n) < 0)
+                return no_memory(name, error);
         if (recording->step_ns == 0 || (counts && !recording->has_counts))
                 recording->step_ns = step_ns;
         recording->has_counts |= counts;
-        take_rows(recording, tracks, n, details, step_ns);
+        take_rows(recording, tracks, n, details);
         return 0;
 }
 
@@ -460,6 +459,32 @@ static bool rows_detail(const Timeline *timeline, RecordingRow *rows, size_t n) 
         return errors;
 }
 
+/*
+ * A load that changes is no change of the drive: judged as one phase, a job that ended early would be a fall. Phases
+ * that a file tells go before.
+ */
+static int rows_split(const Timeline *timeline, RecordingSeries *series) {
+        const Recording *recording = timeline->recording;
+        const Details *details = &recording->details;
+        uint64_t begin_ns = timeline->slots[0].from_ns, half_ns = timeline->step_ns / 2;
+
+        if (details->n > 0 && details->items[details->n - 1].phase != details->items[0].phase)
+                return 0;
+        int r = jobs_find_changes(&recording->jobs, timeline->step_ns, &series->changes, &series->n_changes);
+        if (r < 0)
+                return r;
+        uint32_t phase = 0;
+        for (size_t i = 0; i < series->n; i++) {
+                while (phase < series->n_changes &&
+                       series->changes[phase].at_ns <= series->rows[i].from_ns + begin_ns + half_ns)
+                        phase++;
+                series->rows[i].phase = phase;
+        }
+        for (size_t i = 0; i < series->n_changes; i++)
+                series->changes[i].at_ns -= MIN(series->changes[i].at_ns, begin_ns);
+        return 0;
+}
+
 /* Clocks wobble, and people choose round intervals: 1.000012 s is meant to be one second. */
 static uint64_t interval_rounded(uint64_t step_ns) {
         uint64_t round_ns = divide_rounded(step_ns, ROUND_INTERVAL_NS) * ROUND_INTERVAL_NS;
@@ -468,12 +493,13 @@ static uint64_t interval_rounded(uint64_t step_ns) {
 
 void recording_series_done(RecordingSeries *series) {
         free(series->rows);
+        recording_changes_free(series->changes, series->n_changes);
         *series = (RecordingSeries){};
 }
 
 int recording_get_series(const Recording *recording, RecordingSeries *ret, Error *error) {
         _cleanup_(timeline_done) Timeline timeline = { .recording = recording };
-        RecordingSeries series = {};
+        _cleanup_(recording_series_done) RecordingSeries series = {};
 
         if (recording->n_tracks == 0)
                 return error_set(error, ERROR_USAGE, ENODATA, "there is nothing to import: no file has a row in it");
@@ -481,9 +507,12 @@ int recording_get_series(const Recording *recording, RecordingSeries *ret, Error
                 return error_set(error, ERROR_USAGE, ENODATA,
                                  "there are only latencies: name the log of I/Os or of bandwidth of the same run too "
                                  "(fio: write_iops_log, write_bw_log)");
+        int r = jobs_check(&recording->jobs, error);
+        if (r < 0)
+                return r;
         if (timeline_make(&timeline) < 0)
                 return no_memory("the recording", error);
-        int r = timeline_count(&timeline, &series.n, error);
+        r = timeline_count(&timeline, &series.n, error);
         if (r < 0)
                 return r;
         series.rows = calloc(series.n, sizeof(RecordingRow));
@@ -492,9 +521,12 @@ int recording_get_series(const Recording *recording, RecordingSeries *ret, Error
 
         rows_fill(&timeline, series.rows);
         series.errors_known = rows_detail(&timeline, series.rows, series.n);
+        if (rows_split(&timeline, &series) < 0)
+                return no_memory("the recording", error);
         series.interval_ns = interval_rounded(recording->step_ns);
         series.assumed_block_bytes = timeline.assumed ? recording->block_bytes : 0;
         *ret = series;
+        series = (RecordingSeries){};
         return 0;
 }
 
@@ -514,6 +546,7 @@ Recording *recording_free(Recording *recording) {
         for (size_t i = 0; i < recording->n_tracks; i++)
                 track_done(&recording->tracks[i]);
         details_done(&recording->details);
+        jobs_done(&recording->jobs);
         free(recording->tracks);
         free(recording);
         return NULL;

@@ -100,9 +100,18 @@ typedef struct RecordingNotes {
 int recording_add(Recording *recording, const char *name, FILE *f, RecordingFormat format, RecordingKind kind,
                   RecordingNotes *ret_notes, Error *error);
 
+/* Some jobs ended, or began, while others went on: what follows is another load, and so a phase of its own. */
+typedef struct RecordingChange {
+        uint32_t phase; /* from 1 */
+        uint64_t at_ns;
+        char *text; /* which: "x_iops.2.log ended", from outside */
+} RecordingChange;
+
 typedef struct RecordingSeries {
         RecordingRow *rows;
         size_t n; /* at least 1 */
+        RecordingChange *changes; /* in order */
+        size_t n_changes;
         uint64_t interval_ns; /* the usual length, rounded as intervals that people choose are */
         bool errors_known; /* each row with a detail tells them */
         uint64_t assumed_block_bytes; /* without which bytes, or I/Os, could not be reckoned; 0: nothing was assumed */
@@ -112,6 +121,9 @@ void recording_series_done(RecordingSeries *series);
 /*
  * Lays all files on one time line, which begins with the first interval. What is told by counts comes out as it was;
  * rates become counts whose sum over any stretch is right to one I/O. *ret lives no longer than the recording.
- * ERROR_USAGE if nothing was added, or latencies only (-ENODATA), or the times are too far apart (-E2BIG).
+ * Where a job (a file, or one of those in a file) ended 1.5 steps or more before another, or began so much later, a
+ * phase ends, unless the files tell of phases themselves.
+ * ERROR_USAGE if nothing was added, or latencies only (-ENODATA), or logs of I/Os and of bandwidth of unlike numbers of
+ * jobs (-EINVAL), or the times are too far apart (-E2BIG).
  */
 int recording_get_series(const Recording *recording, RecordingSeries *ret, Error *error);

@@ -51,7 +51,8 @@ def fall(recording):
 
 
 def test_run(cli, fall):
-    assert cli.json("import", *fall) == {"run": 1, "n_samples": 1800, "elapsed_s": 1800, "assumed_bs": None}
+    assert cli.json("import", *fall) == {"run": 1, "n_samples": 1800, "elapsed_s": 1800, "assumed_bs": None,
+                                         "changes": []}
     (run,) = cli.json("list")["runs"]
     assert run["run"] == 1 and run["name"] == "night" and run["state"] == "done" and run["label"] is None
     assert run["device"] == {"path": "night_iops.1.log", "model": None, "serial": None, "wwn": None, "size_bytes": 0}
@@ -167,6 +168,23 @@ def test_all_that_fio_writes_at_once(cli, recording):
     assert result.err.count("is left out") == 2
     assert cli.json("show", 1)["phases"][0]["ios"] == 500
     assert "nothing to import" in cli("import", files[3], check=2).err
+
+
+def test_a_job_that_ends_early_is_no_fall(cli, recording):
+    """The sum of both falls to a tenth; the drive does what it did."""
+    longer, shorter = (recording(f"night_iops.{i}.log", fio_log([iops] * n)) for i, iops, n in ((1, 100, 2000),
+                                                                                                 (2, 900, 1000)))
+    result = cli("import", longer, shorter, "--json")
+    assert "night_iops.2.log ended after 16 min 40 s, while others went on: phase 1 begins" in result.err
+    assert result.json["changes"] == [{"phase": 1, "at_s": 1000, "text": "night_iops.2.log ended"}]
+    show = cli.json("show", 1)
+    assert [(phase["elapsed_s"], phase["iops_mean"]) for phase in show["phases"]] == [(1000, 1000), (1000, 100)]
+    assert [e["detail"] for e in show["events"] if e["kind"] == "phase"] == [
+        "0 'phase-0' begins", "1 'phase-1' begins: night_iops.2.log ended"]
+    for phase in ([], ["--phase", "1"]):
+        assert cli.json("analyze", 1, *phase)["collapse"]["verdict"] == "none"
+    assert cli("verdict", 1, "--json", check=False).json["verdict"] != "fail"
+    assert cli.json("import", longer)["changes"] == [] and cli.json("show", 2)["phases"][0]["name"] == "import"
 
 
 def test_a_file_named_twice_is_told(cli, recording):
@@ -424,7 +442,8 @@ def test_errors_that_nobody_counted_are_not_none(cli, fall):
     assert cli.json("samples", 1)["samples"][0]["errors"] is None
     assert cli.json("samples", 1, "--every", "1h")["samples"][0]["errors"] is None
     assert "0 errors" not in cli("show", 1).out and "errors unknown" in cli("show", 1).out
-    assert cli("export", 1).out.splitlines()[1].split(",")[-5] == ""
+    names, values = (line.split(",") for line in cli("export", 1).out.splitlines()[:2])
+    assert dict(zip(names, values))["errors"] == ""
 
 
 def test_errors_that_were_counted(cli, recording):

@@ -156,8 +156,7 @@ START_TEST(block_size_that_is_assumed) {
         fio(cases[_i].name, cases[_i].text);
         get(1);
         ck_assert_uint_eq(series.assumed_block_bytes, cases[_i].assumed);
-        fio("y_iops.log", "1000, 10, 1\n");
-        fio("y_bw.log", "1000, 10, 1\n");
+        fio(strstr(cases[_i].name, "iops") ? "x_bw.log" : "x_iops.log", "1000, 10, 1\n");
         get(1);
         ck_assert_uint_eq(series.assumed_block_bytes, 0); /* both are told */
 }
@@ -206,6 +205,105 @@ START_TEST(jobs_in_one_file) {
         expect_row(0, 250, W, 20, 20 * 4096);
         expect_row(1, 500, W, 30, 30 * 4096);
         expect_row(2, 750, W, 20, 20 * 4096);
+}
+END_TEST
+
+static void expect_change(size_t i, uint64_t at_ms, const char *text) {
+        ck_assert_uint_lt(i, series.n_changes);
+        ck_assert_uint_eq(series.changes[i].phase, i + 1);
+        ck_assert_uint_eq(series.changes[i].at_ns, at_ms * NSEC_PER_MSEC);
+        ck_assert_str_eq(series.changes[i].text, text);
+}
+
+START_TEST(job_that_ends_early_ends_a_phase) {
+        fio("/a/x_iops.1.log", "1000, 10, 1\n2000, 10, 1\n3000, 10, 1\n4000, 10, 1\n");
+        fio("/a/x_iops.2.log", "1001, 10, 1\n2001, 10, 1\n");
+        get(4);
+        ck_assert_uint_eq(series.n_changes, 1);
+        expect_change(0, 2001, "x_iops.2.log ended");
+        ck_assert_uint_eq(rows[1].phase, 0);
+        expect_row(1, 2000, W, 20, 20 * 4096);
+        ck_assert_uint_eq(rows[2].phase, 1);
+        expect_row(2, 3000, W, 10, 10 * 4096);
+        ck_assert_uint_eq(rows[3].phase, 1);
+}
+END_TEST
+
+START_TEST(end_an_interval_earlier_is_none) {
+        fio("x_iops.1.log", "1000, 10, 1\n2000, 10, 1\n3000, 10, 1\n");
+        fio("x_iops.2.log", "1000, 10, 1\n2000, 10, 1\n");
+        fio("x_iops.3.log", "1000, 10, 1\n2000, 10, 1\n3000, 10, 1\n3400, 10, 1\n");
+        get(4);
+        ck_assert_uint_eq(series.n_changes, 0);
+        ck_assert_uint_eq(rows[3].phase, 0);
+}
+END_TEST
+
+START_TEST(jobs_of_one_file_end_and_begin) {
+        fio("x_iops.log", "1000, 10, 1\n2000, 10, 1\n3000, 10, 1\n11000, 10, 1\n30000, 10, 1\n"
+                          "1000, 10, 1\n2000, 10, 1\n3000, 10, 1\n");
+        get(30);
+        ck_assert_uint_eq(series.n_changes, 1);
+        expect_change(0, 3000, "job 2 in x_iops.log ended");
+        tear_down();
+        set_up();
+        fio("x_iops.1.log", "101000, 10, 1\n102000, 10, 1\n120000, 10, 1\n");
+        fio("x_iops.2.log", "115000, 10, 1\n116000, 10, 1\n120000, 10, 1\n");
+        get(20); /* time begins with the first */
+        expect_change(0, 14000, "x_iops.2.log began");
+        ck_assert_uint_eq(rows[13].phase, 0);
+        ck_assert_uint_eq(rows[14].phase, 1);
+}
+END_TEST
+
+/* As of jobs that a drive hardly serves any more: one has its last row a little before the other. */
+START_TEST(ends_close_together_are_one_change) {
+        fio("x_iops.1.log", "1000, 10, 1\n2000, 10, 1\n60000, 10, 1\n");
+        fio("x_iops.2.log", "1000, 10, 1\n2000, 10, 1\n20000, 10, 1\n");
+        fio("x_iops.3.log", "1000, 10, 1\n2000, 10, 1\n22000, 10, 1\n");
+        fio("x_iops.4.log", "1000, 10, 1\n2000, 10, 1\n22000, 10, 1\n");
+        fio("x_iops.5.log", "1000, 10, 1\n2000, 10, 1\n24000, 10, 1\n");
+        fio("x_iops.6.log", "1000, 10, 1\n2000, 10, 1\n28000, 10, 1\n");
+        fio("x_iops.7.log", "1000, 10, 1\n2000, 10, 1\n40000, 10, 1\n");
+        get(60);
+        ck_assert_uint_eq(series.n_changes, 3);
+        expect_change(0, 20000, "x_iops.2.log ended, x_iops.3.log ended, x_iops.4.log ended and 1 more began or ended");
+        expect_change(1, 28000, "x_iops.6.log ended");
+        expect_change(2, 40000, "x_iops.7.log ended");
+        ck_assert_uint_eq(rows[19].phase, 0);
+        ck_assert_uint_eq(rows[20].phase, 1);
+        ck_assert_uint_eq(rows[28].phase, 2);
+        ck_assert_uint_eq(rows[59].phase, 3);
+}
+END_TEST
+
+START_TEST(directions_of_a_job_end_with_it) {
+        fio("x_iops.1.log", "1000, 10, 0\n1000, 1, 1\n2000, 10, 0\n3000, 10, 0\n4000, 10, 0\n5000, 10, 0\n");
+        fio("x_bw.1.log", "1000, 40, 0\n1000, 4, 1\n2000, 40, 0\n3000, 40, 0\n4000, 40, 0\n5000, 40, 0\n");
+        fio("x_clat.1.log", "1000, 10, 0\n1000, 1, 1\n2000, 10, 0\n");
+        get(5);
+        ck_assert_uint_eq(series.n_changes, 0);
+}
+END_TEST
+
+START_TEST(phases_that_are_told_go_before_ends) {
+        csv("time_s,write_ios,phase\n1,10,0\n2,10,0\n3,10,1\n4,10,1\n");
+        csv("time_s,write_ios\n1,10\n2,10\n");
+        get(4);
+        ck_assert_uint_eq(series.n_changes, 0);
+        ck_assert_uint_eq(rows[1].phase, 0);
+        ck_assert_uint_eq(rows[2].phase, 1);
+}
+END_TEST
+
+START_TEST(kinds_are_of_the_same_jobs) {
+        fio("x_iops.1.log", "1000, 10, 1\n2000, 10, 1\n");
+        fio("x_iops.2.log", "1000, 10, 1\n2000, 10, 1\n");
+        fio("x_bw.1.log", "1000, 10, 1\n2000, 10, 1\n");
+        ck_assert_int_eq(get_series(), -EINVAL);
+        expect_error(-EINVAL, "I/Os are told of 2 jobs, bandwidth of 1: name the logs of all jobs");
+        fio("x_bw.2.log", "1000, 10, 1\n2000, 10, 1\n");
+        get(2);
 }
 END_TEST
 
@@ -480,6 +578,13 @@ static Suite *make_suite(void) {
         tcase_add_test(c, kind_that_the_name_does_not_tell);
         tcase_add_test(c, jobs_are_summed);
         tcase_add_test(c, jobs_in_one_file);
+        tcase_add_test(c, job_that_ends_early_ends_a_phase);
+        tcase_add_test(c, end_an_interval_earlier_is_none);
+        tcase_add_test(c, jobs_of_one_file_end_and_begin);
+        tcase_add_test(c, ends_close_together_are_one_change);
+        tcase_add_test(c, directions_of_a_job_end_with_it);
+        tcase_add_test(c, phases_that_are_told_go_before_ends);
+        tcase_add_test(c, kinds_are_of_the_same_jobs);
         tcase_add_test(c, kinds_describe_one_run);
         tcase_add_test(c, latencies_of_jobs_are_averaged);
         tcase_add_test(c, silent_intervals_are_zero);
