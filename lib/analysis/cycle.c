@@ -53,7 +53,6 @@ typedef struct Look {
 #define OVERDUE_PERIODS 3.0 /* where the last falls are out of step: one may be missing, and one be of noise */
 
 #define MAX_SMOOTHED 27 /* blocks: of 10 s, so that cycles of 18 minutes and more show in any noise */
-#define MIN_PERIOD_WINDOWS 4
 
 /* Blocks at which z comes to its lower third after having been in its upper third. */
 static int find_falls(const double *z, size_t n, double lo, double hi, Cycle *cycle) {
@@ -77,8 +76,8 @@ static bool is_odd(double distance_s, double period_s) {
         return fabs(distance_s - period_s) > ODD * period_s;
 }
 
-/* 1 if the falls come at regular distances, of which each holds `window` blocks often enough; 0; -ENOMEM. */
-static int set_period(Cycle *cycle, double block_s, size_t window) {
+/* 1 if the falls come at regular distances; 0; -ENOMEM. */
+static int set_period(Cycle *cycle, double block_s) {
         size_t n = cycle->n_falls - 1, n_odd = 0;
         _cleanup_free_ double *scratch = calloc(n, sizeof(double));
         if (!scratch)
@@ -92,8 +91,7 @@ static int set_period(Cycle *cycle, double block_s, size_t window) {
                 if (is_odd(scratch[i], cycle->period_s))
                         n_odd++;
 
-        double min_s = window > 1 ? (double) (MIN_PERIOD_WINDOWS * window) * block_s : MIN_PERIOD_S;
-        return cycle->period_s >= fmax(min_s, MIN_PERIOD_S) &&
+        return cycle->period_s >= MIN_PERIOD_S &&
                (cycle->period_s >= QUICK_PERIOD_S || cycle->n_falls >= MIN_QUICK_FALLS) &&
                (double) n_odd <= MAX_ODD_SHARE * (double) n;
 }
@@ -151,7 +149,7 @@ static Scale scale_of(const double *z, Look look, double *scratch) {
 }
 
 /* Whether z has a cycle on this scale: 1 and *ret, 0, -ENOMEM. */
-static int find_on_scale(const double *z, size_t n, double block_s, size_t window, Scale scale, Cycle *ret) {
+static int find_on_scale(const double *z, size_t n, double block_s, Scale scale, Cycle *ret) {
         _cleanup_(cycle_done) Cycle cycle = { .depth = scale_depth(scale) };
 
         int r = find_falls(z, n, scale.lo, scale.hi, &cycle);
@@ -161,7 +159,7 @@ static int find_on_scale(const double *z, size_t n, double block_s, size_t windo
             (double) (cycle.falls[cycle.n_falls - 1] - cycle.falls[0]) < MIN_SPAN * (double) n)
                 return 0;
 
-        r = set_period(&cycle, block_s, window);
+        r = set_period(&cycle, block_s);
         if (r <= 0)
                 return r;
         set_end(&cycle, block_s, n);
@@ -183,7 +181,7 @@ static int find_smoothed(const double *z, size_t n, double block_s, Look look, d
                 }
                 if (scale_depth(scale) < look.duty.min_depth)
                         break;
-                r = find_on_scale(window > 1 ? scratch[1] : z, n, block_s, window, scale, ret);
+                r = find_on_scale(window > 1 ? scratch[1] : z, n, block_s, scale, ret);
         }
         return r;
 }

@@ -31,7 +31,6 @@
 #define CLIP_SIGMAS 3.0
 
 #define N_LAGS 5 /* 1, 2, 4, 8, 16 blocks */
-#define LAG_MIN_DIFFERENCES 5
 #define DIFFERENCE_CLIP 0.5
 
 /* Differences between neighbouring means of d blocks, within one round. */
@@ -106,7 +105,7 @@ static void lags_add(SteadyDetector *d, double y) {
 static double variance(const SteadyDetector *d) {
         double v = NOISE_FLOOR * NOISE_FLOOR;
         for (size_t i = 0; i < N_LAGS; i++)
-                if (d->lags[i].count >= LAG_MIN_DIFFERENCES)
+                if (d->lags[i].count > 0)
                         v = fmax(v, (double) (1U << i) * d->lags[i].sum_squares / (2 * (double) d->lags[i].count));
         return v;
 }
@@ -162,15 +161,14 @@ static int blocks_are_steady(SteadyDetector *d, size_t *ret_n) {
         size_t n_window = 0;
         for (size_t i = N_ROUNDS - N_WINDOW; i < N_ROUNDS; i++)
                 n_window += d->rounds[i].n_blocks;
-        int r = drift_is_bounded(d->y + d->alarm_level, d->n_levels - d->alarm_level, n_window, d->block_s, ret_n);
-        if (r <= 0)
-                return r;
-
         _cleanup_(cycle_done) Cycle cycle = {};
-        r = cycle_find(d->levels, d->n_levels, d->block_s, &cycle);
+        int r = cycle_find(d->levels, d->n_levels, d->block_s, &cycle);
         if (r < 0)
                 return r;
-        return r == 0 || d->n_levels - cycle.end >= *ret_n;
+
+        /* Of cycles that are over the rest may be steady; if they go on there is no rest. */
+        size_t begin = r > 0 ? MAX(d->alarm_level, cycle.end) : d->alarm_level;
+        return drift_is_bounded(d->y + begin, d->n_levels - begin, n_window, d->block_s, ret_n);
 }
 
 static bool round_is_full(const SteadyDetector *d) {

@@ -177,6 +177,43 @@ START_TEST(the_watch_takes_longer_in_noise) {
 }
 END_TEST
 
+START_TEST(after_an_alarm_all_begins_anew) {
+        /* Rounds of ten minutes. Two minutes at half the level are an alarm, but no more than 2 % of five rounds. */
+        const CurveStep dip[] = { { 20000, 5000, 0 }, { 20120, 10000, 0 } };
+        _cleanup_(curve_done) Curve curve = curve_make(10000, dip, ELEMENTSOF(dip), NULL, 10 * HOUR, 10, 1);
+        Outcome o = watch(&curve, UINT64_C(5) * 600 * 10000 * 4096, 10);
+        ck_assert_uint_eq(o.n_revoked, 1);
+        ck_assert_double_eq_tol(o.last_revoked.at_s, 20030, 1e-6);
+        ck_assert_uint_eq(o.n_declared, 2);
+        ck_assert_double_ge(o.last_declared.at_s, 20030 + 10 * 600);
+        ck_assert_double_le(o.last_declared.at_s, 20030 + 15 * 600);
+}
+END_TEST
+
+START_TEST(the_watch_is_held_against_the_mean_of_logarithms) {
+        /* Ten seconds at 10000, ten at 2500: the mean of these is a quarter more than what their logarithms say. */
+        _cleanup_(curve_done) Curve curve = curve_make(10000, NULL, 0, NULL, 40 * HOUR, 10, 1);
+        for (size_t i = 1; i < curve.n; i += 2)
+                curve.points[i].ios /= 4;
+        Outcome o = watch(&curve, 0, 10);
+        ck_assert_uint_eq(o.n_declared, 1);
+        ck_assert_uint_eq(o.n_revoked, 0);
+        ck_assert_double_lt(o.first_declared.at_s, 35 * HOUR);
+        ck_assert_double_eq_tol(o.first_declared.iops, 6250, 10);
+}
+END_TEST
+
+START_TEST(a_cycle_that_is_over_hides_no_steady_state) {
+        _cleanup_(curve_done) Curve curve = curve_make(10000, NULL, 0, NULL, 10 * HOUR, 10, 1);
+        for (size_t i = 0; i < 1800; i++)
+                curve.points[i].ios = i % 60 < 30 ? 20000 * 10 : 2000 * 10;
+        Outcome o = watch(&curve, GIB, 10);
+        ck_assert_uint_eq(o.n_declared, 1);
+        ck_assert_double_ge(o.first_declared.since_s, 18000);
+        ck_assert_double_le(o.first_declared.at_s, 9 * HOUR);
+}
+END_TEST
+
 START_TEST(a_stall_does_not_blind_the_watch) {
         const CurveStep steps[] = { { 1700, 1, 0 }, { 1710, 10000, 0 }, { 4000, 5000, 0 } };
         Outcome o = watch_quiet(10000, steps, ELEMENTSOF(steps), 2 * HOUR, 30 * GIB);
@@ -272,6 +309,9 @@ static Suite *make_suite(void) {
         tcase_add_test(t, five_rounds_are_held_against_snia);
         tcase_add_test(t, the_watch_adds_up_what_is_beyond_seven_and_a_half_percent);
         tcase_add_test(t, the_watch_takes_longer_in_noise);
+        tcase_add_test(t, after_an_alarm_all_begins_anew);
+        tcase_add_test(t, the_watch_is_held_against_the_mean_of_logarithms);
+        tcase_add_test(t, a_cycle_that_is_over_hides_no_steady_state);
         tcase_add_test(t, a_stall_does_not_blind_the_watch);
         tcase_add_test(t, revoked_when_the_drive_falls_later);
         tcase_add_test(t, revoked_by_a_quarter_less);
