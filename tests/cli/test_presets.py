@@ -93,6 +93,8 @@ def test_overnight_is_judged_out_of_the_box(database, script, levels, status, wo
         lines = lines.samples(3, phase=cell, writes=10).phase(cell, "done")
     cli = database.write(lines.phase(0, "done").state("done"))
 
+    # Its cells are no rounds of SNIA's IOPS test, though they do the same points again and again.
+    assert cli.json("analyze", 1)["snia"]["iops_test"] is None
     document = cli.json("verdict", 1, check=status)
     assert (document["verdict"], document["expected_by"], document["phase"]) == (word, "default", "torture")
     floor, errors = document["reasons"]

@@ -239,6 +239,9 @@ def test_plot_over_what_was_written(fall, monkeypatch):
     axis = next(i for i, line in enumerate(lines) if "└" in line or line.lstrip().startswith("+-"))
     assert "15 GB" in lines[axis + 1] and " s" not in lines[axis + 1]
     assert any("read back" in line for line in lines[axis + 2 :])
+    # The 5000 reads a second of the end have no place there.
+    assert "k ┤" in fall("plot", 1, "--metric", "read-iops").out.replace("+", "┤")
+    assert "k ┤" not in fall("plot", 1, "--metric", "read-iops", "--over", "written").out.replace("+", "┤")
     assert "--over space: expected time or written" in fall("plot", 1, "--over", "space", check=2).err
     assert "--from and --to are times" in fall("plot", 1, "--over", "written", "--from", "3", check=2).err
 
