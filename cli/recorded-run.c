@@ -12,6 +12,7 @@
 
 #include "analysis/from-sample.h"
 #include "live.h"
+#include "output.h"
 #include "recorded-run.h"
 #include "util/macro.h"
 #include "util/text.h"
@@ -378,8 +379,25 @@ static int insert_rows(Keeper *keeper, int interrupt_fd, Error *error) {
         return r < 0 ? r : end_phase(keeper, error);
 }
 
+/* Another import may write for longer than the store waits for its turn. */
+static int wait_for_turn(const Keeper *keeper, int interrupt_fd, Error *error) {
+        for (bool told = false;; told = true) {
+                _cleanup_error_ Error now = ERROR_INIT;
+                int r = store_begin(keeper->store, &now);
+                if (r != -EBUSY) {
+                        if (r < 0)
+                                error_move(error, &now);
+                        return r;
+                }
+                if (!told)
+                        output_notice("another program writes to the database; waiting for it to end");
+                if (live_wait(interrupt_fd, 0) > 0)
+                        return -EINTR;
+        }
+}
+
 static int insert_all(Keeper *keeper, int interrupt_fd, Error *error) {
-        int r = store_begin(keeper->store, error);
+        int r = wait_for_turn(keeper, interrupt_fd, error);
         if (r < 0)
                 return r;
         r = insert_head(keeper, error);

@@ -312,6 +312,23 @@ def halted_import(database, recording):
         process.communicate()
 
 
+def test_two_imports_at_once_both_succeed(database, recording):
+    """Even if one writes for longer than SQLite waits for a lock, and the other can be given up meanwhile."""
+    path = recording("x.csv", csv([1] * 10))
+    with halted_import(database, recording) as first:
+        others = [database.cli.popen("import", path) for _ in range(2)]
+        for other in others:
+            assert "another program writes to the database; waiting" in other.stderr.readline()
+        others[0].send_signal(signal.SIGINT)
+        first.send_signal(signal.SIGCONT)
+        assert first.wait(60) == 0
+        assert others[0].wait(60) == 130 and others[1].wait(60) == 0
+        for other in others:
+            other.communicate()
+    runs = database.cli.json("list")["runs"]
+    assert [(run["run"], run["elapsed_s"]) for run in runs] == [(2, 10), (1, 300_000)]
+
+
 def assert_nothing_left(database, recording):
     """Nothing of it is in the file, to any program, and the next import takes its number."""
     assert database.cli.json("list")["runs"] == []
