@@ -19,7 +19,7 @@ typedef struct RecordedRun {
 /*
  * Writes the run in one transaction: it is there as a whole, done, or not at all, whatever ends it. The transaction
  * takes some microseconds an interval, in which a service that writes too keeps its samples in memory. While another
- * import writes it waits, which is told. -EINTR as soon as interrupt_fd is readable, or within seconds while it waits. On
- * a terminal stderr tells how far it is.
+ * import writes it waits, which is told. -EINTR as soon as interrupt_fd is readable, or within seconds while it waits.
+ * On a terminal stderr tells how far it is.
  */
 int recorded_run_insert(Store *store, const RecordedRun *recorded, int interrupt_fd, uint32_t *ret_run, Error *error);
