@@ -247,8 +247,8 @@ static void print_run(const Shown *shown) {
         if (run->finished_at_ns != 0)
                 printf("%-12s %s\n", "finished", output_format_time(run->finished_at_ns, time));
         printf("%-12s %s%s%s\n", "running time", time_format_span(run->elapsed_ns, elapsed),
-               run->has_planned_time ? ", planned at most " : "", run->has_planned_time ? time_format_span(run->planned_ns,
-                                                                                                     planned) : "");
+               run->has_planned_time ? ", planned at most " : "",
+               run->has_planned_time ? time_format_span(run->planned_ns, planned) : "");
         print_drive(run);
 }
 

@@ -81,8 +81,10 @@ def test_completion_knows_presets(cli):
 
 
 @pytest.mark.parametrize("levels, status, word, level", [
-    ([(1500, 5000)], 0, "pass", 1), ([(300, 35000), (1800, 500)], 1, "fail", 0.0143), ([(60, 5000)], 7, "inconclusive", 1),
-])  # fmt: skip
+    ([(1500, 5000)], 0, "pass", 1),
+    ([(300, 35000), (1800, 500)], 1, "fail", 0.0143),
+    ([(60, 5000)], 7, "inconclusive", 1),
+])
 def test_overnight_is_judged_out_of_the_box(database, script, levels, status, word, level):
     text = database.cli("presets", "overnight").out
     lines = script().size(64 << 20).job(*(line for line in text.splitlines() if line and line[0] != "#"))
