@@ -163,6 +163,8 @@ static int keeper_prepare(Keeper *keeper, Error *error) {
                 plan_phase(keeper, i);
         if (first->detail && first->detail->has_at)
                 keeper->begin_at_ns = first->detail->at_ns - (int64_t) first->to_ns;
+        else if (keeper->recorded->series->begin_at_ns > 0)
+                keeper->begin_at_ns = keeper->recorded->series->begin_at_ns;
         else
                 keeper->begin_at_ns = time_realtime_ns() - (int64_t) last_row(keeper)->to_ns;
         return make_job(keeper, error);

@@ -22,6 +22,8 @@
 #define BLOCK_BYTES_DEFAULT 4096
 #define N_SILENT_MAX (UINT64_C(1) << 22) /* 48 days of seconds: more is no silence but a mistake in a time */
 #define SPAN_NS_MAX (UINT64_C(1000000000) * NSEC_PER_SEC) /* thirty years, likewise */
+#define EPOCH_MIN_NS (UINT64_C(946684800) * NSEC_PER_SEC)  /* 2000: such a time is a date */
+#define EPOCH_MAX_NS (UINT64_C(4102444800) * NSEC_PER_SEC) /* 2100 */
 #define ROUND_INTERVAL_NS (10 * NSEC_PER_MSEC)
 #define ROUND_TOLERANCE 50 /* parts of an interval */
 
@@ -523,6 +525,8 @@ int recording_get_series(const Recording *recording, RecordingSeries *ret, Error
         series.errors_known = rows_detail(&timeline, series.rows, series.n);
         if (rows_split(&timeline, &series) < 0)
                 return no_memory("the recording", error);
+        if (timeline.slots[0].from_ns >= EPOCH_MIN_NS && timeline.slots[0].from_ns < EPOCH_MAX_NS)
+                series.begin_at_ns = (int64_t) timeline.slots[0].from_ns;
         series.interval_ns = interval_rounded(recording->step_ns);
         series.assumed_block_bytes = timeline.assumed ? recording->block_bytes : 0;
         *ret = series;

@@ -112,6 +112,7 @@ typedef struct RecordingSeries {
         size_t n; /* at least 1 */
         RecordingChange *changes; /* in order */
         size_t n_changes;
+        int64_t begin_at_ns;  /* CLOCK_REALTIME, where times count from 1970 (fio: log_unix_epoch); 0: not told */
         uint64_t interval_ns; /* the usual length, rounded as intervals that people choose are */
         bool errors_known; /* each row with a detail tells them */
         uint64_t assumed_block_bytes; /* without which bytes, or I/Os, could not be reckoned; 0: nothing was assumed */

@@ -485,6 +485,17 @@ def test_time_of_day_as_told(cli, recording):
     assert datetime.fromisoformat(run["phases"][0]["finished_at"]).timestamp() == 1577840400
 
 
+def test_time_of_day_of_jobs_that_ran_one_after_the_other(cli, recording):
+    """As with fio's log_unix_epoch=1 and stonewall: each job has its place, and is a phase."""
+    rows = [f"{1577836800000 + 1000 * (i + 1)}, {1000 if i < 30 else 100}, 1, 4096\n" for i in range(60)]
+    cli("import", recording("x_iops.1.log", "".join(rows[:30])), recording("x_iops.2.log", "".join(rows[30:])))
+    run = cli.json("show", 1)
+    assert datetime.fromisoformat(run["started_at"]).timestamp() == 1577836800
+    assert datetime.fromisoformat(run["finished_at"]).timestamp() == 1577836860
+    assert [(phase["elapsed_s"], phase["iops_mean"]) for phase in run["phases"]] == [(30, 1000), (30, 100)]
+    assert "x_iops.1.log ended" in run["events"][2]["detail"] and "x_iops.2.log began" in run["events"][2]["detail"]
+
+
 def test_mean_of_all_directions_as_told(cli, recording):
     """It is not reckoned again: the others have been rounded."""
     header = "time_s,read_ios,write_ios,read_latency_ns,write_latency_ns,latency_mean_ns\n"
