@@ -301,7 +301,12 @@ static StoreLatency latency_of(const RecordingRow *row) {
 }
 
 static void set_sample(Keeper *keeper, size_t i) {
-        static const RecordingDetail nothing = { .cpu_percent = NAN, .temperature_c = NAN };
+        static const RecordingDetail nothing = {
+                .cpu_percent = NAN,
+                .worker_cpu_percent = NAN,
+                .ring_cpu_percent = NAN,
+                .temperature_c = NAN,
+        };
         const RecordingRow *row = &keeper->recorded->series->rows[i];
         const RecordingDetail *detail = row->detail ?: &nothing;
         Sample *sample = keeper->sample;
@@ -320,6 +325,8 @@ static void set_sample(Keeper *keeper, size_t i) {
         sample->in_flight = detail->in_flight;
         sample->oldest_ns = detail->oldest_ns;
         sample->cpu_percent = detail->cpu_percent;
+        sample->worker_cpu_percent = detail->worker_cpu_percent;
+        sample->ring_cpu_percent = detail->ring_cpu_percent;
         sample->temperature_c = detail->temperature_c;
 }
 
