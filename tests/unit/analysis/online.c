@@ -263,6 +263,26 @@ START_TEST(cut_samples_do_not_count) {
 }
 END_TEST
 
+/* A drive that rested is watched on: the cut revokes nothing, but what comes after the first half minute may. */
+START_TEST(a_cut_is_no_end_of_a_steady_state) {
+        static const struct { double rested, after; bool revoked; } cases[] = {
+                { 10000, 10000, false }, { 30000, 10000, false }, { 10000, 30000, true }, { 10000, 7000, true },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                const CurveStep steps[] = { { 8100, cases[i].rested, 0 }, { 8130, cases[i].after, 0 } };
+                _cleanup_(curve_done) Curve curve = curve_make(10000, steps, ELEMENTSOF(steps), NULL, 9000, 1, 1);
+                for (size_t k = 8000; k < 8100; k++)
+                        curve.points[k].cut = true;
+                Outcome o = watch(&curve, 10 * GIB, 1);
+                ck_assert_uint_ge(o.n_declared, 1);
+                ck_assert_double_lt(o.first_declared.at_s, 8000);
+                ck_assert_uint_eq(o.n_revoked, cases[i].revoked);
+                if (cases[i].revoked)
+                        ck_assert_double_eq_tol(o.last_revoked.at_s, 8160, 10);
+        }
+}
+END_TEST
+
 START_TEST(a_cycle_is_never_steady) {
         /* Rounds that are as long as the period are all alike. */
         _cleanup_(curve_done) Curve curve = curve_make(40000, NULL, 0, &usual, 3 * HOUR, 1, 1);
@@ -317,6 +337,7 @@ static Suite *make_suite(void) {
         tcase_add_test(t, revoked_by_a_quarter_less);
         tcase_add_test(t, a_dip_does_not_revoke);
         tcase_add_test(t, cut_samples_do_not_count);
+        tcase_add_test(t, a_cut_is_no_end_of_a_steady_state);
         tcase_add_test(t, a_cycle_is_never_steady);
         tcase_add_test(t, interval_of_samples_does_not_matter);
         suite_add_tcase(s, t);
