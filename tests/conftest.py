@@ -14,8 +14,8 @@ import needs  # noqa: E402
 
 
 def pytest_configure(config):
-    # So that a test run that is told to go still removes its devices.
-    signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    # So that a test run that is told to go still removes its devices; in the background SIGINT itself is ignored.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 @pytest.fixture
