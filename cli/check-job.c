@@ -125,6 +125,7 @@ static json_object *phase_json(const Job *job, size_t index, const PhasePlan *ph
                 json_add_seconds(o, "planned_s", phase->planned_ns);
         else
                 json_add_null(o, "planned_s");
+        json_add_seconds(o, "ramp_s", phase->ramp_ns);
         if (phase->has_planned_bytes)
                 json_add_u64(o, "planned_bytes", phase->planned_write_bytes);
         else

@@ -71,6 +71,8 @@ static int on_sample(const Sample *sample, const StoreLatency *latency, void *us
         Judgement *j = loader->judgement;
 
         j->temperature_max_c = fmax(j->temperature_max_c, sample->temperature_c);
+        if (store_phase_ramp_holds(j->phase, sample->elapsed_ns, sample->duration_ns))
+                return 0;
         if (sample_host_limit(sample) != HOST_LIMIT_NONE)
                 j->host_limited_ns += sample->duration_ns;
         if (sample->duration_ns == 0)

@@ -13,7 +13,7 @@ typedef struct Judgement {
         Direction direction;     /* writes, or reads if nothing was written */
         bool read_only;          /* the device became so during the run */
 
-        SeriesPoint *points; /* of the whole phase, cuts marked; times are seconds of the phase's running time */
+        SeriesPoint *points; /* of the phase behind its ramp, cuts marked; times are seconds of its running time */
         size_t n_points;
         double temperature_max_c; /* NaN: not recorded */
         uint64_t host_limited_ns; /* the host, not the drive, set the pace (sample_host_limit()) */

@@ -22,7 +22,7 @@ uint64_t matrix_cell_outstanding(const StorePhase *cell) {
 
 double matrix_cell_iops(const StorePhase *cell) {
         return query_rate(cell->ios[DIRECTION_READ] + cell->ios[DIRECTION_WRITE] + cell->ios[DIRECTION_TRIM],
-                          cell->elapsed_ns);
+                          store_phase_counted_ns(cell));
 }
 
 bool matrix_cell_is_incomplete(const StorePhase *cell) {

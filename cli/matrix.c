@@ -95,7 +95,7 @@ static json_object *cell_json(const StoreRun *run, const StorePhase *cell, doubl
         json_add_bool(o, "incomplete", matrix_cell_is_incomplete(cell));
         json_add_seconds(o, "elapsed_s", cell->elapsed_ns);
         json_add_double(o, "iops", matrix_cell_iops(cell));
-        json_add_double(o, "bytes_per_s", query_rate(cell_bytes(cell), cell->elapsed_ns));
+        json_add_double(o, "bytes_per_s", query_rate(cell_bytes(cell), store_phase_counted_ns(cell)));
         query_add_percentile(o, "latency_p50_ns", cell->latency, 0.5);
         query_add_percentile(o, "latency_p99_ns", cell->latency, 0.99);
         json_add_double(o, "cpu_percent", cpu_percent);

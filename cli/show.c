@@ -101,6 +101,7 @@ static json_object *phase_json(const StoreRun *run, const StorePhase *phase, con
         json_add_time(o, "started_at", phase->started_at_ns);
         json_add_time(o, "finished_at", phase->finished_at_ns);
         json_add_seconds(o, "elapsed_s", phase->elapsed_ns);
+        json_add_seconds(o, "ramp_s", phase->ramp_elapsed_ns);
         json_add_u64(o, "ios", sum(phase->ios));
         json_add_u64(o, "bytes", sum(phase->bytes));
         json_add_u64(o, "read_ios", phase->ios[DIRECTION_READ]);
@@ -109,8 +110,8 @@ static json_object *phase_json(const StoreRun *run, const StorePhase *phase, con
         json_add_u64(o, "read_bytes", phase->bytes[DIRECTION_READ]);
         json_add_u64(o, "write_bytes", phase->bytes[DIRECTION_WRITE]);
         json_add_u64(o, "trim_bytes", phase->bytes[DIRECTION_TRIM]);
-        json_add_double(o, "iops_mean", query_rate(sum(phase->ios), phase->elapsed_ns));
-        json_add_double(o, "bytes_per_s_mean", query_rate(sum(phase->bytes), phase->elapsed_ns));
+        json_add_double(o, "iops_mean", query_rate(sum(phase->ios), store_phase_counted_ns(phase)));
+        json_add_double(o, "bytes_per_s_mean", query_rate(sum(phase->bytes), store_phase_counted_ns(phase)));
         json_add_double(o, "cpu_percent", cpu->host_percent);
         json_add_double(o, "worker_cpu_percent", cpu->worker_percent);
         json_add_seconds(o, "host_limited_s", cpu->cores_limited_ns + cpu->ring_limited_ns);
@@ -311,7 +312,7 @@ static const char *format_moved(const StorePhase *phase, char buf[static PAIR_MA
 
 static const char *format_iops(const StorePhase *phase, char buf[static PAIR_MAX]) {
         char read[TEXT_SIZE_MAX], write[TEXT_SIZE_MAX];
-        uint64_t ns = phase->elapsed_ns;
+        uint64_t ns = store_phase_counted_ns(phase);
 
         if (ns == 0)
                 return NULL;
@@ -323,9 +324,9 @@ static const char *format_iops(const StorePhase *phase, char buf[static PAIR_MAX
 }
 
 static const char *format_megabytes(const StorePhase *phase, char buf[static TEXT_SIZE_MAX]) {
-        if (phase->elapsed_ns == 0)
+        if (store_phase_counted_ns(phase) == 0)
                 return NULL;
-        snprintf(buf, TEXT_SIZE_MAX, "%.1f", query_rate(sum(phase->bytes), phase->elapsed_ns) / 1e6);
+        snprintf(buf, TEXT_SIZE_MAX, "%.1f", query_rate(sum(phase->bytes), store_phase_counted_ns(phase)) / 1e6);
         return buf;
 }
 
@@ -489,7 +490,7 @@ static int print_summary(const Shown *shown) {
                 ios += sum(phase->ios);
                 bytes += sum(phase->bytes);
                 written += phase->bytes[DIRECTION_WRITE];
-                elapsed_ns += phase->elapsed_ns;
+                elapsed_ns += store_phase_counted_ns(phase);
                 errors += phase->errors;
         }
         if (elapsed_ns == 0)

@@ -44,7 +44,8 @@ static void add_pass(IopsPass *passes, size_t *n, const Job *job, const StorePha
                 .to_s = seconds(phase->first_elapsed_ns + phase->elapsed_ns),
                 .block_bytes = phase->block_bytes[percent < 100 ? DIRECTION_WRITE : DIRECTION_READ],
                 .read_percent = (unsigned) percent,
-                .iops = query_rate(phase->ios[DIRECTION_READ] + phase->ios[DIRECTION_WRITE], phase->elapsed_ns),
+                .iops = query_rate(phase->ios[DIRECTION_READ] + phase->ios[DIRECTION_WRITE],
+                                   store_phase_counted_ns(phase)),
                 .complete = phase->state == PHASE_DONE,
         };
 }

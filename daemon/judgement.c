@@ -18,6 +18,17 @@ static void run_note_unjudged(const Run *run, int r) {
                   strerror(-r));
 }
 
+static int run_watch_as_fio(Run *run, uint64_t begin_ns) {
+        const RunPhase *phase = &run->phases[run->phase];
+        const FioSteady *criterion = &phase->fio_steady;
+
+        run->fio_watch = fio_watch_free(run->fio_watch);
+        if (!criterion->is_set || criterion->duration_ns == 0)
+                return 0;
+        return fio_watch_new(&run->fio_watch, criterion, run->sample_interval_ns,
+                             begin_ns + criterion->ramp_ns);
+}
+
 /* A phase that goes on began before; but what the drive did then is forgotten, and it may have had its rest since. */
 void run_judge_phase(Run *run) {
         uint64_t elapsed_ns = run->progress.elapsed_ns;
@@ -26,29 +37,49 @@ void run_judge_phase(Run *run) {
         run->phase_is_over = false;
         int r = steady_watch_begin(&run->watch, run->phases[run->phase].direction, run->size_bytes,
                                    run->sample_interval_ns, begin_ns);
+        if (r >= 0)
+                r = run_watch_as_fio(run, begin_ns);
         if (r < 0)
                 run_note_unjudged(run, r);
 }
 
-/* Where the job says until=steady. */
-static void run_end_phase(Run *run, const Sample *sample) {
-        const RunPhase *phase = &run->phases[run->phase];
-        char span[TIME_SPAN_MAX];
-
-        if (phase->steady_hold_ns == 0 || run->phase_is_over ||
-            steady_watch_held_ns(&run->watch, sample->elapsed_ns) < phase->steady_hold_ns)
-                return;
-
+static bool run_end_phase(Run *run) {
         int r = worker_process_send(run->worker, &(Message){ .type = MESSAGE_END_PHASE,
                                                              .end_phase = { .index = run->phase } });
         if (r < 0) {
                 log_error("run %" PRIu32 ": its worker cannot be told that phase %" PRIu32 " is over: %s", run->id,
                           run->phase, strerror(-r));
-                return; /* it is tried again with the next sample */
+                return false; /* it is tried again with the next sample */
         }
         run->phase_is_over = true;
+        return true;
+}
+
+/* Where the job says until=steady. */
+static void run_look_steady(Run *run, const Sample *sample) {
+        const RunPhase *phase = &run->phases[run->phase];
+        char span[TIME_SPAN_MAX];
+
+        if (phase->steady_hold_ns == 0 || run->phase_is_over ||
+            steady_watch_held_ns(&run->watch, sample->elapsed_ns) < phase->steady_hold_ns || !run_end_phase(run))
+                return;
         run_record(run, EVENT_PHASE, "%" PRIu32 " '%s' ends: its steady state has held for %s", run->phase, phase->name,
                    time_format_span(phase->steady_hold_ns, span));
+}
+
+/* Where the job says steadystate. */
+static void run_look_as_fio(Run *run, const Sample *sample) {
+        const RunPhase *phase = &run->phases[run->phase];
+        double value;
+
+        if (!run->fio_watch || run->phase_is_over || !fio_watch_add(run->fio_watch, sample, &value) ||
+            !run_end_phase(run))
+                return;
+        run_record(run, EVENT_PHASE, "%" PRIu32 " '%s' ends: its steadystate is attained, %s of %s %g%s, below %g%s",
+                   run->phase, phase->name, phase->fio_steady.of_slope ? "a slope" : "a deviation",
+                   phase->fio_steady.of_bandwidth ? "bandwidth" : "IOPS", value,
+                   phase->fio_steady.in_percent ? " %" : "", phase->fio_steady.limit,
+                   phase->fio_steady.in_percent ? " %" : "");
 }
 
 static void run_note_decision(Run *run, const Sample *sample, int change, const SteadyDecision *decision) {
@@ -59,7 +90,14 @@ static void run_note_decision(Run *run, const Sample *sample, int change, const 
                       steady_decision_text(&run->watch, change, decision, text));
 }
 
-void run_judge_sample(Run *run, const Sample *sample) {
+/* As the database leaves it out of the phase's totals. */
+static bool run_ramp_holds(const Run *run, const Sample *sample) {
+        uint64_t began_ns = sample->elapsed_ns - MIN(sample->duration_ns, sample->elapsed_ns);
+
+        return began_ns - MIN(run->watch.begin_ns, began_ns) < run->phases[run->phase].ramp_ns;
+}
+
+static void run_judge_steady(Run *run, const Sample *sample) {
         SteadyDecision decision;
 
         int r = steady_watch_add(&run->watch, sample, &decision);
@@ -67,9 +105,15 @@ void run_judge_sample(Run *run, const Sample *sample) {
                 run_note_unjudged(run, r);
         if (r > STEADY_UNCHANGED)
                 run_note_decision(run, sample, r, &decision);
-        run_end_phase(run, sample);
+        run_look_steady(run, sample);
+        run_look_as_fio(run, sample);
+}
 
+void run_judge_sample(Run *run, const Sample *sample) {
         char text[HOST_ALARM_TEXT_MAX];
+
+        if (!run_ramp_holds(run, sample))
+                run_judge_steady(run, sample);
         if (host_alarm_add(&run->host, sample, text))
                 run_record_at(run, sample->at_ns, sample->elapsed_ns, EVENT_HOST, text);
 }

@@ -3,6 +3,7 @@
 
 /* Between run.c (the run itself), run-messages.c (what its worker says) and judgement.c (what that means) only. */
 
+#include "analysis/fio-watch.h"
 #include "analysis/from-sample.h"
 #include "run.h"
 
@@ -10,6 +11,8 @@ typedef struct RunPhase {
         char *name;
         Direction direction;     /* by which it is judged */
         unsigned section;        /* of the job: equal for the cells of a matrix */
+        uint64_t ramp_ns;        /* at its start, of which nothing is judged */
+        FioSteady fio_steady;    /* ends when that is attained */
         uint64_t steady_hold_ns; /* ends when a steady state has held that long; 0: does not matter */
 } RunPhase;
 
@@ -63,6 +66,7 @@ struct Run {
         uint64_t events_until_ns; /* monotonic: when what was said so far is paid off, see may_say() */
         uint64_t errnos_until_ns;
         SteadyWatch watch;
+        FioWatch *fio_watch; /* NULL: the phase has no steadystate */
         HostAlarm host;
         bool phase_is_over; /* the worker was told to end it */
         bool stop_asked;  /* by a user: then it is stopped, whatever else */

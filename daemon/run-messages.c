@@ -140,6 +140,7 @@ static int run_on_phase_ended(Run *run, const Message *message) {
         if (done)
                 run->standing->phase = run->phase + 1;
         steady_watch_end(&run->watch);
+        run->fio_watch = fio_watch_free(run->fio_watch);
         run_note_lost(run, "phase's end",
                       database_set_phase_state(run->database, run->id, run->phase, done ? PHASE_DONE : PHASE_STOPPED,
                                                message->phase.at_ns));
@@ -296,8 +297,10 @@ static int run_on_event(Run *run, Message *message) {
                 run->progress.iops = 0;
                 run->n_cuts++;
         }
-        if (kind == OCCURRENCE_PAUSED || kind == OCCURRENCE_OUTAGE)
+        if (kind == OCCURRENCE_PAUSED || kind == OCCURRENCE_OUTAGE) {
                 steady_watch_cut(&run->watch);
+                fio_watch_cut(run->fio_watch);
+        }
 
         char *detail = message->event.detail;
         if (detail && strlen(detail) > DETAIL_BYTES_MAX)

@@ -39,6 +39,8 @@ static int run_copy_phases(Run *run, const Job *job, const Plan *plan) {
                         .name = strdup(job->phases[phase->index].name),
                         .direction = phase->read_percent < 100 ? rw_mode_direction(phase->rw) : DIRECTION_READ,
                         .section = phase->index,
+                        .ramp_ns = phase->ramp_ns,
+                        .fio_steady = phase->fio_steady,
                         .steady_hold_ns = phase->steady_hold_ns,
                 };
                 if (!own->name)
@@ -153,6 +155,7 @@ Run *run_free(Run *run) {
                 free(run->phases[i].name);
         free(run->phases);
         steady_watch_end(&run->watch);
+        run->fio_watch = fio_watch_free(run->fio_watch);
         strv_free(run->notices);
         free(run->outcome_detail);
         free(run->job_text);
@@ -322,6 +325,7 @@ static void run_close_phase(Run *run) {
                 (void) database_set_phase_state(run->database, run->id, run->phase, PHASE_STOPPED, time_realtime_ns());
         run->in_phase = false;
         steady_watch_end(&run->watch);
+        run->fio_watch = fio_watch_free(run->fio_watch);
 }
 
 void run_end(Run *run, const WorkerEnd *end) {

@@ -312,6 +312,9 @@ static int note_defaults(JobReader *reader, const PhaseDraft *draft) {
                                "unlike in fio; norandommap=0 writes every block once before any comes again",
                                reader->name, reader->section_line, phase->name);
         }
+        if (r >= 0 && phase->fio_steady.is_set && phase->fio_steady.duration_ns == 0)
+                r = add_notice(reader, "%s:%u: phase '%s': steadystate has no effect without steadystate_duration",
+                               reader->name, reader->section_line, phase->name);
         if (r >= 0 && rw_mode_trims(phase->rw) && (uint64_t) phase->iodepth * phase->numjobs > 1)
                 r = add_notice(reader,
                                "%s:%u: phase '%s': each of workers trims one block at a time, whatever iodepth and "

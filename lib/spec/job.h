@@ -18,6 +18,7 @@
 #include "spec/expect.h"
 #include "spec/split.h"
 #include "util/error.h"
+#include "util/macro.h"
 
 /* Upper bounds: a job beyond them is refused with a message, never truncated. */
 #define JOB_TEXT_MAX (1024 * 1024)  /* bytes */
@@ -94,6 +95,19 @@ typedef struct OptionPlace {
         bool iec_suffix; /* it was written as in 4KiB, which is 4000 bytes */
 } OptionPlace;
 
+/* steadystate= : as fio judges it, of all directions together; analysis/fio-watch.h computes it. */
+typedef struct FioSteady {
+        bool is_set;
+        bool of_bandwidth; /* bytes a second, else IOPS */
+        bool of_slope;     /* a second; else the largest deviation from the mean */
+        bool in_percent;   /* of the mean */
+        double limit;      /* above 0; it is attained below that */
+        uint64_t duration_ns; /* 0: it is never looked at */
+        uint64_t ramp_ns;     /* after the phase's own, in a plan after its start: data is collected from then on */
+} FioSteady;
+
+#define JOB_STEADY_DURATION_NS_MAX (24 * 3600 * NSEC_PER_SEC)
+
 typedef struct JobPhase {
         char *name; /* the section's */
         unsigned line;     /* of its header */
@@ -106,11 +120,13 @@ typedef struct JobPhase {
         uint32_t iodepth; /* of each stream */
         uint32_t numjobs; /* streams */
         uint32_t workers; /* ring threads, at most as many as I/Os are outstanding; of a matrix in its largest cell */
-        uint64_t runtime_ns; /* 0: no limit */
+        uint64_t runtime_ns; /* 0: no limit; counts from the end of the ramp */
+        uint64_t ramp_ns; /* ramp_time: at its start, recorded but not counted */
         bool time_based;
         ValueList matrix_block_bytes, matrix_depths; /* of a matrix; block_bytes and iodepth are the largest of them */
         uint64_t step_ns; /* of each cell of a matrix */
         uint64_t steady_hold_ns; /* until=steady: ends when a steady state has held that long; 0: it does not */
+        FioSteady fio_steady; /* ends the phase when it is attained */
         uint64_t loops; /* at least 1 */
         uint64_t number_ios; /* of each stream in each loop, at most; 0: no limit */
         uint64_t rate_bytes[N_DIRECTIONS], rate_iops[N_DIRECTIONS]; /* of each stream, a second, at most; 0: no limit */

@@ -77,6 +77,70 @@ static int set_zoned(const char *value, PhaseDraft *draft) {
         return 0;
 }
 
+/* A limit in percent is a number; any other is one too, or an amount as everywhere. */
+static int parse_steady_limit(const char *text, FioSteady *ret) {
+        size_t length = strlen(text);
+        bool in_percent = length > 0 && text[length - 1] == '%';
+        _cleanup_free_ char *number = strndup(text, length - in_percent);
+        uint64_t amount;
+        double limit;
+
+        if (!number)
+                return -ENOMEM;
+        int r = parse_double(number, &limit);
+        if (r < 0 && !in_percent) {
+                r = expression_evaluate(number, &amount);
+                limit = r >= 0 ? (double) amount : 0;
+        }
+        if (r < 0)
+                return r;
+        if (limit <= 0)
+                return -ERANGE;
+        ret->in_percent = in_percent;
+        ret->limit = limit;
+        return 0;
+}
+
+int set_steadystate(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+        static const struct {
+                const char *name;
+                bool of_bandwidth, of_slope;
+        } criteria[] = {
+                { "iops:", false, false },
+                { "iops_slope:", false, true },
+                { "bw:", true, false },
+                { "bw_slope:", true, true },
+        };
+        FioSteady *steady = &draft->phase.fio_steady;
+
+        for (size_t i = 0; i < ELEMENTSOF(criteria); i++) {
+                size_t length = strlen(criteria[i].name);
+
+                if (strncmp(value, criteria[i].name, length) != 0)
+                        continue;
+                int r = parse_steady_limit(value + length, steady);
+                if (r < 0)
+                        return r;
+                steady->is_set = true;
+                steady->of_bandwidth = criteria[i].of_bandwidth;
+                steady->of_slope = criteria[i].of_slope;
+                return 0;
+        }
+        return -EINVAL;
+}
+
+int set_steady_time(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+        uint64_t time_ns;
+        int r = parse_duration(value, &time_ns);
+
+        if (r < 0)
+                return r;
+        if (time_ns > option->max)
+                return -ERANGE;
+        *(uint64_t *) ((char *) draft + option->field) = time_ns;
+        return 0;
+}
+
 int set_random_distribution(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
         static const char zipf[] = "zipf:", zoned[] = "zoned:";
 

@@ -8,6 +8,8 @@
 /* Rates of reads, writes and trims; field: of an array of uint64_t. */
 int set_rate(const JobOption *option, const char *value, PhaseDraft *draft, Job *job);
 
+int set_steadystate(const JobOption *option, const char *value, PhaseDraft *draft, Job *job);
+int set_steady_time(const JobOption *option, const char *value, PhaseDraft *draft, Job *job);
 int set_random_distribution(const JobOption *option, const char *value, PhaseDraft *draft, Job *job);
 int set_compress_percent(const JobOption *option, const char *value, PhaseDraft *draft, Job *job);
 int set_dedupe_percent(const JobOption *option, const char *value, PhaseDraft *draft, Job *job);

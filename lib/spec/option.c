@@ -126,6 +126,10 @@ static int set_runtime(const JobOption *option, const char *value, PhaseDraft *d
         return parse_duration(value, &draft->phase.runtime_ns);
 }
 
+static int set_ramp_time(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+        return parse_duration(value, &draft->phase.ramp_ns);
+}
+
 static int set_step_time(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
         return parse_duration(value, &draft->phase.step_ns);
 }
@@ -344,6 +348,7 @@ static int set_continue_on_error(const JobOption *option, const char *value, Pha
 #define NUMBER_TEXT " (k, m, g, t, p for powers of 1024)"
 #define OUTSTANDING_TEXT "a number from 1 to 16384"
 #define BOOL_TEXT "0 or 1"
+#define TIME_TEXT "a time: a whole number with d, h, m, s, ms or us (s if none)"
 #define LOG_TEXT "every run records its samples in the database"
 #define BATCH_TEXT "the engine chooses its batches by the rate it sees"
 
@@ -380,14 +385,14 @@ const JobOption job_options[] = {
         { "random_distribution", .set = set_random_distribution,
           .text = "random, zipf, zipf: and a number up to 10 that is not 1, or zoned: and access/size percentages, "
                   "accesses 100 together, sizes 100 at most" },
+        { "ramp_time", .set = set_ramp_time, .text = TIME_TEXT },
         { "randrepeat", .set = set_bool, .field = FIELD(phase.random_repeat), .text = BOOL_TEXT },
         { "randseed", .set = set_seed, .text = "a number" },
         { "rate", .set = set_rate, .is_bytes = true, .field = FIELD(phase.rate_bytes),
           .text = "bytes a second" NUMBER_TEXT ", or read,write numbers" },
         { "rate_iops", .set = set_rate, .field = FIELD(phase.rate_iops),
           .text = "I/Os a second" NUMBER_TEXT ", or read,write numbers" },
-        { "runtime", "timeout", .set = set_runtime,
-          .text = "a time: a whole number with d, h, m, s, ms or us (s if none)" },
+        { "runtime", "timeout", .set = set_runtime, .text = TIME_TEXT },
         { "rw", "readwrite", .set = set_rw, .text = "read, write, rw, trim, randread, randwrite, randrw or randtrim" },
         { "rwmixread", .set = set_u32, .field = FIELD(read_percent_mix), .max = 100,
           .text = "a percentage from 0 to 100, without a sign" },
@@ -396,6 +401,12 @@ const JobOption job_options[] = {
           .max = 10 * NSEC_PER_SEC, .text = "a time from 100ms to 10s" },
         { "size", .set = set_extent, .is_bytes = true, .field = FIELD(phase.size), .place = FIELD(phase.size_place),
           .text = "bytes" NUMBER_TEXT ", or 1% to 100% of the target" },
+        { "steadystate", "ss", .set = set_steadystate,
+          .text = "iops:, iops_slope:, bw: or bw_slope: and a limit above 0, with % of the mean" },
+        { "steadystate_duration", "ss_dur", .set = set_steady_time, .field = FIELD(phase.fio_steady.duration_ns),
+          .max = JOB_STEADY_DURATION_NS_MAX, .text = TIME_TEXT ", up to 1d" },
+        { "steadystate_ramp_time", "ss_ramp", .set = set_steady_time, .field = FIELD(phase.fio_steady.ramp_ns),
+          .max = UINT64_MAX, .text = TIME_TEXT },
         { "step_time", .set = set_step_time, .text = "a time: a whole number with d, h, m, s, ms or us (s if none)" },
         { "stonewall", "wait_for_previous", .set = set_one, .may_be_bare = true,
           .text = "1: phases always run one after another" },
@@ -480,13 +491,13 @@ static const char *const fio_only[] = {
         "merge_blktrace_file", "merge_blktrace_iters", "merge_blktrace_scalars", "new_group", "nice", "nonvectored",
         "nrfiles", "numa_cpu_nodes", "numa_mem_policy", "offset_align",
         "opendir", "openfiles", "overwrite", "per_job_logs", "percentage_random", "percentile_list", "pre_read",
-        "prio", "prioclass", "profile", "random_generator", "ramp_time",
+        "prio", "prioclass", "profile", "random_generator",
         "rate_cycle", "rate_ignore_thinktime", "rate_iops_min", "rate_min", "rate_process",
         "read_beyond_wp", "read_iolog", "read_iolog_chunked", "replay_align",
         "replay_no_stall", "replay_redirect", "replay_scale", "replay_skip", "replay_time_scale",
         "rw_sequencer", "scramble_buffers", "serialize_overlap", "significant_figures", "slat_percentiles",
-        "softrandommap", "sqthread_poll", "sqthread_poll_cpu", "ss", "ss_dur", "ss_ramp", "startdelay", "stats",
-        "steadystate", "steadystate_duration", "steadystate_ramp_time", "sync", "sync_file_range", "thinktime",
+        "softrandommap", "sqthread_poll", "sqthread_poll_cpu", "startdelay", "stats", "sync", "sync_file_range",
+        "thinktime",
         "thinktime_blocks", "thinktime_blocks_type", "thinktime_iotime", "thinktime_spin", "trim_backlog",
         "trim_backlog_batch", "trim_percentage", "trim_verify_zero", "uid", "unified_rw_reporting",
         "unique_filename", "unit_base", "unlink", "unlink_each_loop", "verify", "verify_async", "verify_backlog",

@@ -264,8 +264,13 @@ static void bind_limits(Binding *binding) {
         PhasePlan *bound = binding->bound;
         bool timed = phase->time_based || phase->steady_hold_ns > 0;
 
-        bound->runtime_ns = phase->runtime_ns;
+        bound->ramp_ns = phase->ramp_ns;
+        if (phase->runtime_ns > 0)
+                bound->runtime_ns = saturating_add(phase->ramp_ns, phase->runtime_ns);
         bound->steady_hold_ns = phase->steady_hold_ns;
+        bound->fio_steady = phase->fio_steady;
+        bound->fio_steady.ramp_ns = saturating_add(phase->ramp_ns, phase->fio_steady.ramp_ns);
+        bound->fio_steady.ramp_ns = MIN(bound->fio_steady.ramp_ns, (uint64_t) INT64_MAX);
         if (phase->capacity_loops > 0)
                 bound->limit_bytes = bytes_until_written(
                         bound, saturating_mul(phase->capacity_loops, binding->target->size_bytes));
@@ -487,6 +492,7 @@ static int bind_matrix(Plan *plan, const Job *job, unsigned index, const PlanTar
         cell.runtime_ns = phase->step_ns;
         cell.time_based = true;
         cell.steady_hold_ns = cell.capacity_loops = 0;
+        cell.fio_steady.is_set = false;
         for (size_t i = 0; r >= 0 && i < phase->matrix_block_bytes.n; i++) {
                 uint64_t block = phase->matrix_block_bytes.values[i];
 

@@ -33,8 +33,12 @@ typedef struct PhasePlan {
         /* The phase ends at the first of these; the last I/O may go beyond limit_bytes by less than a block. */
         uint64_t limit_bytes; /* read and written by all streams and loops together; UINT64_MAX: none */
         uint64_t limit_ios;   /* of all streams and loops together; 0: none */
-        uint64_t runtime_ns;  /* 0: none */
+        uint64_t runtime_ns;  /* 0: none; the ramp is part of it */
         uint64_t steady_hold_ns; /* a steady state has held that long; 0: does not matter */
+
+        uint64_t ramp_ns; /* its samples that begin before that are kept out of what is told of the phase */
+
+        FioSteady fio_steady; /* it ends too when that is attained */
 
         bool ends_on_error[N_DIRECTIONS]; /* with the first I/O of it that fails, as a failure of the run */
 

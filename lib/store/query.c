@@ -137,6 +137,7 @@ void store_runs_free(StoreRun *runs, size_t n) {
         " (SELECT total(n_samples) FROM phases WHERE run = r.run),"                                   \
         " (SELECT total(read_ios) + total(write_ios) + total(trim_ios) FROM phases"                   \
         "  WHERE run = r.run),"                                                                       \
+        " (SELECT total(ramp_elapsed_ns) FROM phases WHERE run = r.run),"                             \
         " s.elapsed_ns, s.duration_ns, s.read_ios, s.write_ios, s.trim_ios"                           \
         " FROM runs AS r LEFT JOIN samples AS s"                                                      \
         " ON s.run = r.run AND s.seq = (SELECT max(seq) FROM samples WHERE run = r.run)"
@@ -216,9 +217,10 @@ static int read_run(Store *store, Columns *c, void *item, Error *error) {
         run->n_phases = column_u32(c);
         run->phase_name = column_string(c);
         run->n_samples = column_u64(c);
-        double n_ios = column_double(c);
+        double n_ios = column_double(c), ramp_ns = column_double(c);
         run->elapsed_ns = column_u64(c);
-        run->mean_iops = run->elapsed_ns > 0 ? n_ios * (double) NSEC_PER_SEC / (double) run->elapsed_ns : NAN;
+        double counted_ns = (double) run->elapsed_ns - ramp_ns;
+        run->mean_iops = counted_ns > 0 ? n_ios * (double) NSEC_PER_SEC / counted_ns : NAN;
         run->last_iops = read_last_iops(c);
         return 0;
 }
@@ -366,6 +368,8 @@ static int read_phase(Store *store, Columns *c, void *item, Error *error) {
         phase->n_samples = column_u64(c);
         phase->first_elapsed_ns = column_u64(c);
         phase->elapsed_ns = column_u64(c);
+        phase->ramp_ns = column_u64(c);
+        phase->ramp_elapsed_ns = column_u64(c);
         column_directions(c, phase->ios);
         column_directions(c, phase->bytes);
         phase->errors = column_u64(c);
@@ -376,6 +380,16 @@ static int read_phase(Store *store, Columns *c, void *item, Error *error) {
         phase->latency_mean_ns = column_u64(c);
         bool means_only = column_i64(c) != 0;
         return means_only ? 0 : read_latency(store, c, &phase->latency, error);
+}
+
+uint64_t store_phase_counted_ns(const StorePhase *phase) {
+        return phase->elapsed_ns - MIN(phase->ramp_elapsed_ns, phase->elapsed_ns);
+}
+
+bool store_phase_ramp_holds(const StorePhase *phase, uint64_t elapsed_ns, uint64_t duration_ns) {
+        uint64_t began_ns = elapsed_ns - MIN(duration_ns, elapsed_ns);
+
+        return began_ns - MIN(phase->first_elapsed_ns, began_ns) < phase->ramp_ns;
 }
 
 static void clear_phase(void *item) {
@@ -395,7 +409,7 @@ int store_get_phases(Store *store, uint32_t run, StorePhase **ret, size_t *ret_n
                 "SELECT phase, name, action, rw, state, read_block_bytes, write_block_bytes, trim_block_bytes,"
                 " iodepth, numjobs, workers, started_at_ns, finished_at_ns,"
                 " CASE WHEN state = 'running' AND NOT ?2 THEN " SQL_PHASE_BROKEN_OFF_AT_NS " END,"
-                " n_samples, first_elapsed_ns, elapsed_ns,"
+                " n_samples, first_elapsed_ns, elapsed_ns, ramp_ns, ramp_elapsed_ns,"
                 " read_ios, write_ios, trim_ios, read_bytes, write_bytes, trim_bytes, errors,"
                 " latency_mean_ns, latency_p50_ns IS NULL, read_latency, write_latency, trim_latency"
                 " FROM phases AS p WHERE run = ?1 ORDER BY phase",

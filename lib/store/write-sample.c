@@ -107,9 +107,12 @@ static void add_bounded(Histogram *total, const Histogram *more) {
                 histogram_add(total, more);
 }
 
-/* Makes total the phase's histograms so far, with those of the sample. */
+/*
+ * Makes total the phase's histograms so far, with those of the sample unless that began in the phase's ramp: what is
+ * told of a phase is told of what came after.
+ */
 static int sum_up_latency(Store *store, uint32_t run, const Sample *sample, Histogram total[static N_DIRECTIONS],
-                          Error *error) {
+                          bool *ret_in_ramp, Error *error) {
         _cleanup_reset_ sqlite3_stmt *stmt = NULL;
         int r = statement_write(store, WRITE_TOTALS_GET, &stmt, error);
         if (r < 0)
@@ -121,6 +124,7 @@ static int sum_up_latency(Store *store, uint32_t run, const Sample *sample, Hist
         if (r < 0)
                 return r;
 
+        *ret_in_ramp = sqlite3_column_int(stmt, N_DIRECTIONS) != 0;
         for (unsigned d = 0; d < N_DIRECTIONS; d++) {
                 const void *data = sqlite3_column_blob(stmt, (int) d) ?: ""; /* NULL: empty so far */
                 size_t length = (size_t) sqlite3_column_bytes(stmt, (int) d);
@@ -129,7 +133,8 @@ static int sum_up_latency(Store *store, uint32_t run, const Sample *sample, Hist
                         return error_set(error, ERROR_UNREACHABLE, EBADMSG,
                                          "%s is corrupt: histogram of phase %u of run %u", store->path, sample->phase,
                                          run);
-                add_bounded(&total[d], &sample->latency[d]);
+                if (!*ret_in_ramp)
+                        add_bounded(&total[d], &sample->latency[d]);
         }
         return 0;
 }
@@ -140,8 +145,9 @@ static void add_all(Histogram *all, const Histogram of[static N_DIRECTIONS]) {
                 histogram_add(all, &of[d]);
 }
 
-static int set_totals(Store *store, uint32_t run, const Sample *sample, const Histogram *all, const Encoded *encoded,
-                      Error *error) {
+static int set_totals(Store *store, uint32_t run, const Sample *sample, bool in_ramp, const Histogram *all,
+                      const Encoded *encoded, Error *error) {
+        static const uint64_t none[N_DIRECTIONS];
         _cleanup_reset_ sqlite3_stmt *stmt = NULL;
         int r = statement_write(store, WRITE_TOTALS_SET, &stmt, error);
         if (r < 0)
@@ -152,8 +158,8 @@ static int set_totals(Store *store, uint32_t run, const Sample *sample, const Hi
         bind_u64(&b, sample->phase);
         bind_u64(&b, sample->elapsed_ns > sample->duration_ns ? sample->elapsed_ns - sample->duration_ns : 0);
         bind_u64(&b, sample->duration_ns);
-        bind_directions(&b, sample->ios);
-        bind_directions(&b, sample->bytes);
+        bind_directions(&b, in_ramp ? none : sample->ios);
+        bind_directions(&b, in_ramp ? none : sample->bytes);
         bind_u64(&b, sample->errors);
         bind_mean(&b, all);
         bind_percentile(&b, all, 0.50);
@@ -162,6 +168,7 @@ static int set_totals(Store *store, uint32_t run, const Sample *sample, const Hi
         bind_max(&b, all);
         bind_encoded(&b, encoded);
         bind_u64(&b, sample->boot_ns);
+        bind_u64(&b, in_ramp ? sample->duration_ns : 0);
         return statement_step(store, stmt, error, "add a sample to");
 }
 
@@ -203,6 +210,8 @@ typedef struct Scratch {
 
 int store_insert_sample(Store *store, uint32_t run, const Sample *sample, Error *error) {
         _cleanup_free_ Scratch *scratch = malloc(sizeof *scratch);
+        bool in_ramp;
+
         if (!scratch)
                 return store_out_of_memory(error);
 
@@ -214,7 +223,7 @@ int store_insert_sample(Store *store, uint32_t run, const Sample *sample, Error 
         if (r < 0)
                 return r;
 
-        r = sum_up_latency(store, run, sample, scratch->total, error);
+        r = sum_up_latency(store, run, sample, scratch->total, &in_ramp, error);
         if (r < 0)
                 return r;
 
@@ -222,6 +231,6 @@ int store_insert_sample(Store *store, uint32_t run, const Sample *sample, Error 
         for (unsigned d = 0; d < N_DIRECTIONS; d++)
                 scratch->encoded.length[d] =
                         histogram_encode(&scratch->total[d], scratch->encoded.data[d], sizeof scratch->encoded.data[d]);
-        r = set_totals(store, run, sample, &scratch->all, &scratch->encoded, error);
+        r = set_totals(store, run, sample, in_ramp, &scratch->all, &scratch->encoded, error);
         return r < 0 ? r : set_positions(store, run, sample, error);
 }

@@ -44,7 +44,8 @@ static const char *const write_sql[N_WRITES] = {
         [WRITE_LATENCY] =
                 "INSERT INTO latencies (run, seq, read_latency, write_latency, trim_latency) VALUES (?, ?, ?, ?, ?)",
         [WRITE_TOTALS_GET] =
-                "SELECT read_latency, write_latency, trim_latency FROM phases WHERE run = ?1 AND phase = ?2",
+                "SELECT read_latency, write_latency, trim_latency, elapsed_ns < ramp_ns FROM phases"
+                " WHERE run = ?1 AND phase = ?2",
         /* A sum beyond what an integer holds becomes a real number, of which min() makes the greatest integer. */
         [WRITE_TOTALS_SET] =
                 "UPDATE phases SET n_samples = n_samples + 1,"
@@ -60,7 +61,7 @@ static const char *const write_sql[N_WRITES] = {
                 " latency_mean_ns = ?12,"
                 " latency_p50_ns = ?13, latency_p99_ns = ?14, latency_p999_ns = ?15, latency_max_ns = ?16,"
                 " read_latency = ?17, write_latency = ?18, trim_latency = ?19,"
-                " boot_ns = ?20"
+                " boot_ns = ?20, ramp_elapsed_ns = min(ramp_elapsed_ns + ?21, 9223372036854775807)"
                 " WHERE run = ?1 AND phase = ?2",
         [WRITE_POSITION] =
                 "INSERT INTO positions (run, phase, share, first_index, low_index, next_index, next_write,"
@@ -205,6 +206,7 @@ static int insert_phase_row(Store *store, sqlite3_stmt *stmt, uint32_t run, size
         bind_u64(&b, plan->workers);
         bind_u64(&b, plan->region_offset);
         bind_u64(&b, plan->region_bytes);
+        bind_u64(&b, plan->ramp_ns);
         bind_u64_if(&b, plan->has_planned_time, plan->planned_ns);
         bind_u64_if(&b, plan->has_planned_bytes, plan->planned_write_bytes);
         bind_text(&b, phase_state_name(PHASE_PENDING));
@@ -228,8 +230,8 @@ int store_insert_run(Store *store, const StoreNewRun *run, uint32_t *ret_id, Err
         r = statement_prepare(store,
                 "INSERT INTO phases (run, phase, name, action, rw, read_percent,"
                 " read_block_bytes, write_block_bytes, trim_block_bytes, iodepth, numjobs,"
-                " workers, region_offset_bytes, region_bytes, planned_ns, planned_write_bytes, state)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " workers, region_offset_bytes, region_bytes, ramp_ns, planned_ns, planned_write_bytes, state)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 &stmt, error);
         for (size_t i = 0; r >= 0 && i < run->plan->n_phases; i++) {
                 const PhasePlan *plan = &run->plan->phases[i];

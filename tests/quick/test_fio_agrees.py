@@ -58,6 +58,11 @@ ACCEPTED = {
     "flushes": "fsync=5\n[b]\nfsync=0",
     "logs": "write_bw_log\nwrite_lat_log=x\nwrite_iops_log=x\nlog_avg_msec=100",
     "batches": "iodepth_batch=4\niodepth_batch_complete_min=2",
+    "trims": "rw=trim\nbs=64k\n[b]\nrw=randtrim\nbs=4k,8k,64k\n[c]\nrw=randtrim\nbssplit=4k/50:8k\nnumjobs=2",
+    "ramps": "ramp_time=10\nruntime=5m\n[b]\nramp_time=0\n[c]\nramp_time=500ms\n[d]\nramp_time=1h",
+    "steady states": "ss=iops:2%\nss_dur=10\n[b]\nsteadystate=iops_slope:0.3%\nsteadystate_duration=5m\n"
+                     "[c]\nss=bw:10m\nss_dur=5\nss_ramp=3\n[d]\nss=bw_slope:5\nss_dur=500ms\n"
+                     "[e]\nss=iops:100.5\nsteadystate_ramp_time=5\n[f]\nss=iops:200%",
     "of one engine": "ioengine=io_uring\nfixedbufs\nregisterfiles",
 }
 
@@ -101,11 +106,23 @@ REJECTED = {
     "unknown distribution": "random_distribution=xyz",
     "compressible above 100": "buffer_compress_percentage=101",
     "alike above 100": "dedupe_percentage=101",
+    "unknown trims": "rw=trimread",
+    "empty ramp": "ramp_time=",
+    "word for a ramp": "ramp_time=x",
+    "steady latency": "ss=lat:5",
+    "no limit": "ss=iops",
+    "empty limit": "ss=iops:",
+    "word for a limit": "ss=iops:x",
+    "unknown criterion": "ss=foo:3",
+    "empty duration": "ss_dur=",
     "arithmetic without keyword": "numjobs=(2*4096)",
 }
 
 # Not accepted, though fio takes them: it drops or guesses at what it does not understand, or has what plateau has not.
 STRICTER = {
+    "limit that nothing is below": "ss=iops:0%",
+    "negative limit": "ss=iops:-1%",
+    "trims and writes": "rw=trimwrite",
     "shares above 100": "bssplit=4k/60:8k/60",
     "empty bssplit": "bssplit=",
     "size that is no multiple": "bssplit=4k/50:6k/50",
@@ -132,7 +149,6 @@ STRICTER = {
     "cached": "direct=0",
     "parallel": "stonewall=0",
     "target": "filename=x",
-    "trim": "rw=trim",
 }
 
 AMOUNTS = {

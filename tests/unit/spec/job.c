@@ -338,7 +338,7 @@ END_TEST
 
 START_TEST(test_options_of_fio_that_are_missing_are_told_from_typing_errors) {
         static const char *const options[] = {
-                "verify=crc32c", "bsrange=4k", "thinktime=3", "steadystate=iops:5%", "percentage_random=50",
+                "verify=crc32c", "bsrange=4k", "thinktime=3", "percentage_random=50",
                 "end_fsync=1",
         };
 
