@@ -37,7 +37,8 @@ int analysis_new(Analysis **ret, const Series *series, uint64_t capacity_bytes) 
                 .collapse_from_s = NAN, .collapse_from_iops = NAN,
                 .end_from_s = NAN, .end_to_s = NAN, .end_iops = NAN, .end_ratio = NAN,
                 .floor_iops = NAN, .floor_ratio = NAN,
-                .cycle_until_s = NAN, .cycle_period_s = NAN, .cycle_depth = NAN, .cycle_low_iops = NAN, .cycle_high_iops = NAN,
+                .cycle_until_s = NAN,
+                .cycle_period_s = NAN, .cycle_depth = NAN, .cycle_low_iops = NAN, .cycle_high_iops = NAN,
         };
 
         if (w.n >= ANALYSIS_MIN_BLOCKS) {

@@ -2,9 +2,9 @@
 
 /*
  * A cycle is falls at regular distances. Noise hides them: around the middle of a slow wave it makes many of one. So
- * the curve is looked at as it is, and then smoothed more and more. What was before the cycle or came after it (a burst,
- * or rest at a lower level) hides its range: so the scale is taken from the whole curve, and then from its halves, of
- * which a cycle that matters has its share. Last, it is looked for where its peaks take hardly any time.
+ * the curve is looked at as it is, and then smoothed more and more. What was before the cycle or came after it (a
+ * burst, or rest at a lower level) hides its range: so the scale is taken from the whole curve, and then from its
+ * halves, of which a cycle that matters has its share. Last, it is looked for where its peaks take hardly any time.
  */
 
 #include <errno.h>

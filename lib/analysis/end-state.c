@@ -124,7 +124,7 @@ static double regime_residuals(const Work *w, const Regime *r) {
         return sum;
 }
 
-/* The first regime of a staircase that leads to l in one direction, and not over a cut or from cycles; l if none does. */
+/* The first of a staircase that leads to l in one direction, and not over a cut or from cycles; l if there is none. */
 static size_t staircase_begin(const Work *w, size_t l, int direction) {
         const Regime *r = w->a->regimes;
         size_t i = l;

@@ -240,7 +240,8 @@ static int levels_add(SteadyDetector *d, double level, double y) {
 }
 
 static int end_block(SteadyDetector *d) {
-        double level = d->block_duration_s > 0 ? d->block.ios / d->block_duration_s : 0, y = series_y(level, d->block_s);
+        double level = d->block_duration_s > 0 ? d->block.ios / d->block_duration_s : 0;
+        double y = series_y(level, d->block_s);
         int r = levels_add(d, level, y);
         if (r < 0)
                 return r;

@@ -112,9 +112,9 @@ static VerdictReason judge_level(const VerdictInput *in, Expectation which, doub
         if (is_dead(in)) {
                 reason.result = VERDICT_FAIL;
                 reason.measured = 0;
-                reason.text = in->analysis->burst_iops > 0 ? "missed already: nothing completed any more at the end, for a "
-                                                             "minute or longer"
-                                                           : "nothing completed at all, for a minute or longer";
+                reason.text = in->analysis->burst_iops > 0
+                                      ? "missed already: nothing completed any more at the end, for a minute or longer"
+                                      : "nothing completed at all, for a minute or longer";
         } else if (isnan(measured)) {
                 reason.result = VERDICT_INCONCLUSIVE;
                 reason.text = in->analysis->n_regimes > 0 ? "nothing completed"

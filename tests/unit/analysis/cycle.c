@@ -225,8 +225,8 @@ START_TEST(is_over_when_falls_are_overdue) {
                 wave.low_blocks = 10;
                 wave.low = 1000;
                 ck_assert(cycles(&wave, &cycle));
-                ck_assert_msg(cycle.end == cases[i].end && cycle.n_falls == cases[i].n_falls, "case %zu: %zu falls to %zu",
-                              i, cycle.n_falls, cycle.end);
+                ck_assert_msg(cycle.end == cases[i].end && cycle.n_falls == cases[i].n_falls,
+                              "case %zu: %zu falls to %zu", i, cycle.n_falls, cycle.end);
                 ck_assert_double_eq_tol(cycle.period_s, 200, 1e-9);
                 cycle_done(&cycle);
         }
@@ -234,12 +234,13 @@ START_TEST(is_over_when_falls_are_overdue) {
 END_TEST
 
 /* From 10000 to 2000 and back, with a mean of 6000, and after two thirds at rest. */
-static Analysis *judge_rest(double period_s, double rest_iops, double length_s, const CurveNoise *noise, uint64_t seed) {
+static Analysis *judge_rest(double period_s, double rest_iops, double length_s, const CurveNoise *noise,
+                            uint64_t seed) {
         _cleanup_(curve_done) Curve curve = curve_make(10000, NULL, 0, noise, length_s, 1, seed);
         for (size_t i = 0; i < curve.n; i++) {
-                double level = (double) i > length_s * 2 / 3            ? rest_iops
+                double level = (double) i > length_s * 2 / 3                ? rest_iops
                                : fmod((double) i, period_s) >= period_s / 2 ? 2000
-                                                                        : 10000;
+                                                                            : 10000;
                 curve.points[i].ios = floor(curve.points[i].ios * level / 10000);
                 curve.points[i].bytes = curve.points[i].ios * 4096;
         }

@@ -72,7 +72,7 @@ END_TEST
 
 /*
  * Logs of an interval of ten seconds to a minute, of a drive that in each of them does either this or that, as the log
- * says it: most intervals are alike, and the others far off. How often that makes a verdict: of 40 curves each.
+ * says it: most intervals are alike, and the others far off. How often that makes a verdict.
  */
 START_TEST(two_values_make_no_verdict) {
         static const double shares[] = { 0.1, 0.2, 0.3, 0.5, 0.7, 0.9 }, steps_s[] = { 10, 30, 60 };
@@ -82,8 +82,8 @@ START_TEST(two_values_make_no_verdict) {
         for (size_t s = 0; s < ELEMENTSOF(shares); s++)
                 for (size_t k = 0; k < ELEMENTSOF(steps_s) * ELEMENTSOF(lows); k++)
                         for (uint64_t seed = 1; seed <= 10; seed++, n++) {
-                                _cleanup_(curve_done) Curve curve =
-                                        curve_make(10000, NULL, 0, seed % 2 ? &little : NULL, LENGTH_S, steps_s[k / 2], seed);
+                                _cleanup_(curve_done) Curve curve = curve_make(
+                                        10000, NULL, 0, seed % 2 ? &little : NULL, LENGTH_S, steps_s[k / 2], seed);
                                 curve_set_low(&curve, shares[s], lows[k % 2] / 10000, seed * 100 + s);
                                 Analysis *a = curve_judge(&curve, GIB);
                                 n_verdicts += a->collapse != COLLAPSE_NONE;
