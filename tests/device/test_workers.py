@@ -32,6 +32,7 @@ def test_counts_are_those_of_the_kernel(service, loop, options):
     assert sums["write_ios"] == kernel["write_ios"] == shown["phases"][0]["ios"]
     assert sums["read_ios"] == sums["errors"] == 0
     assert shown["phases"][0]["workers"] == 3
+    assert all(sample["worker_cpu_percent"] > 0 and 0 <= sample["ring_cpu_percent"] <= 100 for sample in samples)
     assert max(sample["in_flight"] for sample in samples) <= options.get("iodepth", 1) * options.get("numjobs", 1)
 
 

@@ -86,6 +86,9 @@ static void check_sums(const PhasePlan *phase, const PhasePlan shares[]) {
                 streams += share->numjobs;
                 if (whole)
                         ck_assert_uint_eq(share->iodepth, phase->iodepth);
+                /* A limit within a block would be a block more than its part. */
+                if (i + 1 < phase->workers && share->limit_bytes != UINT64_MAX)
+                        ck_assert_uint_eq(share->limit_bytes % phase->block_bytes[DIRECTION_WRITE], 0);
                 bytes += share->limit_bytes;
                 ios += share->limit_ios;
                 rate_bytes += share->rate_bytes[DIRECTION_WRITE];
