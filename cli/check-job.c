@@ -97,7 +97,23 @@ static const char *format_blocks(const PhasePlan *phase, char buf[static BLOCKS_
         return buf;
 }
 
-static json_object *phase_json(const Job *job, size_t index, const PhasePlan *phase) {
+/* Without a size there is no end of the target. */
+static void add_region_json(json_object *o, const PhasePlan *phase, bool has_size) {
+        json_add_u64_if(o, "region_offset", has_size && phase->action != PHASE_ACTION_IDLE, phase->region_offset);
+        json_add_u64_if(o, "region_bytes", has_size && phase->action != PHASE_ACTION_IDLE, phase->region_bytes);
+}
+
+static void add_rates_json(json_object *o, const PhasePlan *phase) {
+        static const char *const iops[] = { "read_iops_max", "write_iops_max", "trim_iops_max" };
+        static const char *const bytes[] = { "read_bytes_per_s_max", "write_bytes_per_s_max", "trim_bytes_per_s_max" };
+
+        for (Direction d = 0; d < N_DIRECTIONS; d++) {
+                json_add_u64_if(o, iops[d], phase->rate_iops[d] > 0, phase->rate_iops[d]);
+                json_add_u64_if(o, bytes[d], phase->rate_bytes[d] > 0, phase->rate_bytes[d]);
+        }
+}
+
+static json_object *phase_json(const Job *job, size_t index, const PhasePlan *phase, bool has_size) {
         json_object *o = json_object_new_object();
 
         if (!o)
@@ -126,6 +142,9 @@ static json_object *phase_json(const Job *job, size_t index, const PhasePlan *ph
         else
                 json_add_null(o, "planned_s");
         json_add_seconds(o, "ramp_s", phase->ramp_ns);
+        json_add_seconds(o, "until_steady_s", phase->steady_hold_ns);
+        add_region_json(o, phase, has_size);
+        add_rates_json(o, phase);
         if (phase->has_planned_bytes)
                 json_add_u64(o, "planned_bytes", phase->planned_write_bytes);
         else
@@ -170,7 +189,7 @@ static int check_json(Cli *cli, const Job *job, const Plan *plan, bool has_size)
         json_add(document, "phases", phases);
         json_add(document, "notices", notices);
         for (size_t i = 0; i < plan->n_phases; i++) {
-                json_object *o = phase_json(job, i, &plan->phases[i]);
+                json_object *o = phase_json(job, i, &plan->phases[i], has_size);
 
                 if (!o)
                         return -ENOMEM;
@@ -211,7 +230,7 @@ static int add_row(Table *table, const Job *job, const Plan *plan, size_t index,
         char numbers[SPAN_MAX], bs[BLOCKS_MAX], depth[SPAN_MAX], numjobs[16], time[TIME_SPAN_MAX];
         char volume[TEXT_SIZE_MAX];
         const PhasePlan *phase = &plan->phases[index], *last = phase + n - 1;
-        bool idle = phase->action == PHASE_ACTION_IDLE;
+        bool idle = phase->action == PHASE_ACTION_IDLE, named = idle || phase->action == PHASE_ACTION_DISCARD;
         uint64_t planned_ns = 0;
 
         for (const PhasePlan *p = phase; p <= last; p++)
@@ -220,7 +239,7 @@ static int add_row(Table *table, const Job *job, const Plan *plan, size_t index,
         snprintf(numjobs, sizeof(numjobs), "%" PRIu32, phase->numjobs);
         const char *cells[] = {
                 format_span(index, index + n - 1, numbers), job->phases[phase->index].name,
-                idle ? phase_action_name(phase->action) : rw_mode_name(phase->rw),
+                named ? phase_action_name(phase->action) : rw_mode_name(phase->rw),
                 idle ? NULL : format_cell_blocks(phase, last, bs),
                 idle ? NULL : format_span(phase->iodepth, last->iodepth, depth), idle ? NULL : numjobs,
                 phase->has_planned_time ? time_format_span(planned_ns, time) : NULL,
@@ -253,6 +272,87 @@ static int print_phases(const Job *job, const Plan *plan) {
         return r < 0 ? r : output_table(table);
 }
 
+/* What the table has no room for, as parts of a sentence. */
+static void tell_region(FILE *f, const PhasePlan *phase) {
+        char offset[TEXT_SIZE_MAX], size[TEXT_SIZE_MAX];
+
+        fprintf(f, "; %s from byte %" PRIu64 " (%s) on", text_format_size(phase->region_bytes, size),
+                phase->region_offset, text_format_size(phase->region_offset, offset));
+        if (phase->stream_step_bytes > 0)
+                fprintf(f, ", each stream %s behind the one before",
+                        text_format_size(phase->stream_step_bytes, size));
+}
+
+static void tell_rates(FILE *f, const PhasePlan *phase) {
+        char bytes[TEXT_SIZE_MAX];
+
+        for (Direction d = 0; d < N_DIRECTIONS; d++) {
+                if (!rw_mode_uses(phase->rw, d))
+                        continue;
+                if (phase->rate_iops[d] > 0)
+                        fprintf(f, "; at most %" PRIu64 " %ss a second", phase->rate_iops[d], direction_name(d));
+                if (phase->rate_bytes[d] > 0)
+                        fprintf(f, "; %ss at most %s a second", direction_name(d),
+                                text_format_size(phase->rate_bytes[d], bytes));
+        }
+}
+
+static void tell_ends(FILE *f, const PhasePlan *phase) {
+        const FioSteady *steady = &phase->fio_steady;
+        char span[TIME_SPAN_MAX];
+
+        if (phase->ramp_ns > 0)
+                fprintf(f, "; the first %s are not counted", time_format_span(phase->ramp_ns, span));
+        if (phase->steady_hold_ns > 0)
+                fprintf(f, "; ends before that when a steady state has held for %s",
+                        time_format_span(phase->steady_hold_ns, span));
+        if (steady->is_set && steady->duration_ns > 0)
+                fprintf(f, "; ends before that when the %s of %s was below %g%s for %s",
+                        steady->of_slope ? "slope" : "deviation", steady->of_bandwidth ? "bandwidth" : "IOPS",
+                        steady->limit, steady->in_percent ? " %" : "", time_format_span(steady->duration_ns, span));
+}
+
+/* Newly allocated, empty if there is nothing to tell; NULL: no memory. */
+static char *phase_details(const Job *job, const PhasePlan *phase, bool has_size) {
+        const JobPhase *of_job = &job->phases[phase->index];
+        bool has_region = of_job->size.kind != EXTENT_UNSET || of_job->offset.kind != EXTENT_UNSET;
+        char *text = NULL;
+        size_t length;
+
+        FILE *f = open_memstream(&text, &length);
+        if (!f)
+                return NULL;
+        if (phase->action == PHASE_ACTION_DISCARD)
+                fprintf(f, "; discards what the region holds");
+        if (phase->action != PHASE_ACTION_IDLE && has_size && (has_region || phase->stream_step_bytes > 0))
+                tell_region(f, phase);
+        tell_rates(f, phase);
+        tell_ends(f, phase);
+        if (fclose(f) == 0)
+                return text;
+        free(text);
+        return NULL;
+}
+
+/* Once for all cells of a matrix. */
+static int print_details(const Job *job, const Plan *plan, bool has_size) {
+        for (size_t i = 0, n; i < plan->n_phases; i += n) {
+                _cleanup_free_ char *details = phase_details(job, &plan->phases[i], has_size);
+                _cleanup_free_ char *name = text_escape(job->phases[plan->phases[i].index].name);
+
+                n = count_cells(plan, i);
+                if (!details || !name)
+                        return -ENOMEM;
+                if (*details != '\0')
+                        printf("phase '%s': %s\n", name, details + strlen("; "));
+        }
+        return 0;
+}
+
+static bool may_end_early(const PhasePlan *phase) {
+        return phase->steady_hold_ns > 0 || (phase->fio_steady.is_set && phase->fio_steady.duration_ns > 0);
+}
+
 /* Of the phases that no amount of I/O ends: it takes that long in any case. */
 static uint64_t least_time(const Plan *plan) {
         uint64_t total_ns = 0;
@@ -260,7 +360,8 @@ static uint64_t least_time(const Plan *plan) {
         for (size_t i = 0; i < plan->n_phases; i++) {
                 const PhasePlan *phase = &plan->phases[i];
 
-                if (phase->limit_bytes == UINT64_MAX && __builtin_add_overflow(total_ns, phase->planned_ns, &total_ns))
+                if (phase->limit_bytes == UINT64_MAX && !may_end_early(phase) &&
+                    __builtin_add_overflow(total_ns, phase->planned_ns, &total_ns))
                         return UINT64_MAX;
         }
         return total_ns;
@@ -321,6 +422,9 @@ static int check_text(const Job *job, const Plan *plan, bool has_size) {
         if (r < 0)
                 return r;
         print_totals(plan);
+        r = print_details(job, plan, has_size);
+        if (r < 0)
+                return r;
         print_expectations(&job->expectations);
         print_stop(job);
         print_notices(job->notices, job->n_notices);

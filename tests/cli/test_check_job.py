@@ -135,3 +135,44 @@ def test_when_it_stops(cli, job):
     assert cli.json("check-job", path)["stop_errors_max"] == 5
     assert "stops: when more than 5 I/Os have failed\n" in cli("check-job", path).out
     assert "stop_errors_max" not in cli.json("check-job", job(TWO)) and "stops: " not in cli("check-job", job(TWO)).out
+
+
+DETAILS = """[a]
+rw=randrw
+rate_iops=500,100
+runtime=10m
+time_based
+ramp_time=30
+ss=iops:2%
+ss_dur=60
+offset=1m
+size=50%
+[d]
+action=discard
+[t]
+rw=trim
+rate=1m
+until=steady:5m
+runtime=1h
+"""
+
+
+def test_text_tells_what_limits_ends_and_destroys(cli, job):
+    text = cli("check-job", job(DETAILS), "--size", "1g").out
+    details = {line.split("'")[1]: line for line in text.splitlines() if line.startswith("phase '")}
+    assert "512 MiB from byte 1048576 (1 MiB) on" in details["a"]
+    assert "at most 500 reads a second; at most 100 writes a second" in details["a"]
+    assert "the first 30.0 s are not counted" in details["a"]
+    assert "when the deviation of IOPS was below 2 % for 1 min 0 s" in details["a"]
+    assert "discards what the region holds" in details["d"]
+    assert "trims at most 1 MiB a second; ends before that when a steady state has held for 5 min" in details["t"]
+    assert "at least" not in text  # each may end early, or takes what the device takes
+
+
+def test_json_tells_region_rates_and_ramp(cli, job):
+    a, d, t = cli.json("check-job", job(DETAILS), "--size", "1g")["phases"]
+    assert (a["region_offset"], a["region_bytes"], a["ramp_s"]) == (1 << 20, 512 << 20, 30)
+    assert (a["read_iops_max"], a["write_iops_max"], a["read_bytes_per_s_max"]) == (500, 100, None)
+    assert (d["action"], d["rw"], d["planned_bytes"], d["region_bytes"]) == ("discard", "trim", 0, GIB)
+    assert (t["trim_bytes_per_s_max"], t["until_steady_s"], t["planned_bytes"]) == (1 << 20, 300, 0)
+    assert cli.json("check-job", job(DETAILS))["phases"][0]["region_bytes"] is None

@@ -38,12 +38,15 @@ def test_a_preset_is_a_job_without_complaint(cli, name):
     ("overnight", 36000 + 60 * 3, None),
     ("matrix", 60 * 3, None),
     ("hba", 12 * 60, None),
+    ("sandforce", None, None),
     ("snia-wsat", 24 * 3600, 480 * GIB),
     ("snia-iops", None, None),
     ("jesd219", None, None),
 ])  # fmt: skip
 def test_time_and_volume_are_told_for_a_size(cli, name, seconds, written):
     phases = cli.json("check-job", name, "--size", "120g")["phases"]
+    if name == "sandforce":
+        assert sum(phase["planned_s"] or 0 for phase in phases) == 3 * 3600
     if seconds is None:
         assert any(phase["planned_s"] is None for phase in phases)
     else:

@@ -197,3 +197,17 @@ def test_a_drive_of_larger_sectors_is_refused_for_the_endurance_mix(service, loo
     device = loop(SIZE, sector=4096)
     result = service.cli("start", "jesd219", "--device", device.path, "--confirm", device.confirm, check=2)
     assert "bssplit" in result.err and "logical blocks of 4096 bytes" in result.err
+
+
+def test_sandforce_shows_what_idling_and_a_discard_bring_back(service, loop):
+    text, n = re.subn(r"^runtime=.*$", "runtime=300ms", service.cli("presets", "sandforce").out, flags=re.MULTILINE)
+    assert n == 6
+    device = loop(SIZE)
+    shown = run(service, text.replace("[global]", "[global]\nsample_interval=100ms"), device, "sandforce")
+    phases = {phase["name"]: phase for phase in shown["phases"]}
+    assert list(phases) == ["compressible", "incompressible", "rest", "after rest", "discard", "after discard",
+                            "compressible again"]
+    assert all(phase["state"] == "done" for phase in shown["phases"])
+    assert phases["rest"]["ios"] == 0 and phases["discard"]["trim_bytes"] == SIZE
+    written = [phase["write_ios"] for name, phase in phases.items() if name not in ("rest", "discard")]
+    assert len(written) == 5 and all(ios > 0 for ios in written)
