@@ -119,7 +119,8 @@ static json_object *phase_json(const Job *job, size_t index, const PhasePlan *ph
         if (!o)
                 return NULL;
         json_add_u64(o, "index", index);
-        json_add_string(o, "name", job->phases[phase->index].name);
+        _cleanup_free_ char *name = phase_plan_name(phase, job);
+        json_add_string(o, "name", name);
         json_add_string(o, "action", phase_action_name(phase->action));
         if (phase->action != PHASE_ACTION_IDLE) {
                 json_add_string(o, "rw", rw_mode_name(phase->rw));
@@ -229,6 +230,7 @@ static const char *format_cell_blocks(const PhasePlan *first, const PhasePlan *l
 static int add_row(Table *table, const Job *job, const Plan *plan, size_t index, size_t n) {
         char numbers[SPAN_MAX], bs[BLOCKS_MAX], depth[SPAN_MAX], numjobs[16], time[TIME_SPAN_MAX];
         char volume[TEXT_SIZE_MAX];
+        _cleanup_free_ char *name = phase_plan_name(&plan->phases[index], job);
         const PhasePlan *phase = &plan->phases[index], *last = phase + n - 1;
         bool idle = phase->action == PHASE_ACTION_IDLE, named = idle || phase->action == PHASE_ACTION_DISCARD;
         uint64_t planned_ns = 0;
@@ -238,7 +240,7 @@ static int add_row(Table *table, const Job *job, const Plan *plan, size_t index,
                         planned_ns = UINT64_MAX;
         snprintf(numjobs, sizeof(numjobs), "%" PRIu32, phase->numjobs);
         const char *cells[] = {
-                format_span(index, index + n - 1, numbers), job->phases[phase->index].name,
+                format_span(index, index + n - 1, numbers), name,
                 named ? phase_action_name(phase->action) : rw_mode_name(phase->rw),
                 idle ? NULL : format_cell_blocks(phase, last, bs),
                 idle ? NULL : format_span(phase->iodepth, last->iodepth, depth), idle ? NULL : numjobs,
@@ -251,7 +253,8 @@ static int add_row(Table *table, const Job *job, const Plan *plan, size_t index,
 static size_t count_cells(const Plan *plan, size_t first) {
         size_t n = 1;
 
-        while (first + n < plan->n_phases && plan->phases[first + n].index == plan->phases[first].index)
+        while (first + n < plan->n_phases && plan->phases[first + n].index == plan->phases[first].index &&
+               !plan->phases[first + n].is_read_back)
                 n++;
         return n;
 }

@@ -12,11 +12,13 @@
 #include "util/macro.h"
 #include "util/text.h"
 #include "util/time.h"
+#include "verified.h"
 
 typedef struct Shown {
         StoreRun run;
         QueryPhases phases;
         StorePhaseCpu *cpu; /* of each phase */
+        Verified verified;
         char *description;   /* of the job, or NULL */
         StoreEvent *events;
         size_t n_events;
@@ -28,6 +30,7 @@ static void shown_clear(Shown *shown) {
         store_run_clear(&shown->run);
         query_phases_clear(&shown->phases);
         free(shown->cpu);
+        verified_clear(&shown->verified);
         free(shown->description);
         store_events_free(shown->events, shown->n_events);
         free(shown->errnos);
@@ -61,6 +64,8 @@ static int load(Shown *shown, const Cli *cli, const char *which, Error *error) {
         if (r >= 0)
                 r = load_cpu(shown, store, error);
         if (r >= 0)
+                r = verified_load(&shown->verified, store, id, shown->phases.n, error);
+        if (r >= 0)
                 load_description(shown);
         if (r >= 0)
                 r = store_get_events(store, id, &shown->events, &shown->n_events, error);
@@ -78,7 +83,8 @@ static uint64_t phase_block_bytes(const StorePhase *phase) {
         return phase->block_bytes[rw_mode_direction(phase->rw)];
 }
 
-static json_object *phase_json(const StoreRun *run, const StorePhase *phase, const StorePhaseCpu *cpu) {
+static json_object *phase_json(const StoreRun *run, const StorePhase *phase, const StorePhaseCpu *cpu,
+                               const Verified *verified) {
         json_object *o = json_object_new_object();
 
         if (!o)
@@ -121,6 +127,7 @@ static json_object *phase_json(const StoreRun *run, const StorePhase *phase, con
         query_add_percentile(o, "latency_p999_ns", phase->latency, 0.999);
         query_add_latency_max(o, "latency_max_ns", phase->latency);
         json_add_u64_if(o, "errors", run->errors_known, phase->errors);
+        json_add(o, "verify", verified_json(verified, phase->index));
         return o;
 }
 
@@ -188,7 +195,7 @@ static int show_json(Cli *cli, const Shown *shown) {
 
         for (size_t i = 0; i < shown->phases.n; i++)
                 if (!append(phases,
-                            phase_json(&shown->run, &shown->phases.items[i], &shown->cpu[i])))
+                            phase_json(&shown->run, &shown->phases.items[i], &shown->cpu[i], &shown->verified)))
                         return -ENOMEM;
         for (size_t i = 0; i < shown->n_events; i++)
                 if (!append(events, event_json(&shown->events[i])))
@@ -510,6 +517,8 @@ static int print_summary(const Shown *shown) {
 static int show_text(const Shown *shown) {
         print_run(shown);
         int r = print_phases(shown);
+        if (r >= 0)
+                r = verified_print(&shown->verified, shown->phases.items);
         if (r >= 0)
                 r = print_events(shown);
         if (r >= 0)

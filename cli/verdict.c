@@ -12,6 +12,7 @@
 #include "spec/job.h"
 #include "util/macro.h"
 #include "util/text.h"
+#include "verified.h"
 
 typedef struct Judged {
         Judgement judgement;
@@ -48,6 +49,18 @@ static double phase_p999_ns(const StorePhase *phase) {
         uint64_t ns;
 
         return phase->latency && histogram_percentile(phase->latency, 0.999, &ns) == 0 ? (double) ns : NAN;
+}
+
+static int load_verified(Store *store, const Judgement *j, VerdictInput *input, Error *error) {
+        _cleanup_(verified_clear) Verified verified = {};
+        Verification total;
+
+        int r = verified_load(&verified, store, j->run.id, j->phases.n, error);
+        if (r < 0)
+                return r;
+        input->is_verified = verified_total(&verified, &total) && total.checked_bytes > 0;
+        input->verify_errors = verification_errors(&total);
+        return 0;
 }
 
 static int judge(void *item, Store *store, const Arguments *arguments, const char *which, Error *error) {
@@ -87,6 +100,9 @@ static int judge(void *item, Store *store, const Arguments *arguments, const cha
         };
         for (size_t i = 0; i < j->phases.n; i++)
                 input.errors += j->phases.items[i].errors;
+        r = load_verified(store, j, &input, error);
+        if (r < 0)
+                return r;
         verdict_make(&judged->verdict, &input);
         return 0;
 }

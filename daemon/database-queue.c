@@ -24,6 +24,9 @@ typedef enum ChangeKind {
         CHANGE_GAP,
         CHANGE_EVENT,
         CHANGE_ERRNO,
+        CHANGE_HISTORY,
+        CHANGE_VERIFICATION,
+        CHANGE_FINDING,
 } ChangeKind;
 
 typedef struct SampleFacts {
@@ -62,9 +65,14 @@ struct Change {
                 } event;
                 EngineErrno errnum;
                 uint64_t diskseq; /* of a place */
+                struct {
+                        uint32_t phase, share;
+                } share;  /* of a history, a verification */
+                StoreFinding finding; /* without its detail */
         };
         size_t length;  /* of data */
-        uint8_t data[]; /* sample: encoded; event: its detail and a NUL; place: four strings */
+        _Alignas(uint64_t) uint8_t data[]; /* sample: encoded; event: its detail and a NUL; place: four strings;
+                         * history, verification: itself; finding: its detail and a NUL */
 };
 
 typedef struct Chain {
@@ -150,6 +158,49 @@ int queue_push_stop_asked(Queue *queue, uint32_t run, int64_t at_ns) {
         Change *change = change_new(CHANGE_STOP_ASKED, run, at_ns, NULL, 0);
         if (!change)
                 return -ENOMEM;
+        queue_append(queue, change);
+        return 0;
+}
+
+/* One that says the same of an earlier moment and still waits; what comes before what it goes with may be newer. */
+static Change *find_waiting(const Queue *queue, ChangeKind kind, uint32_t run, uint32_t phase, uint32_t share) {
+        for (Change *change = queue->last; change && !change->pinned; change = change->previous)
+                if (change->kind == kind && change->run == run && change->share.phase == phase &&
+                    change->share.share == share)
+                        return change;
+        return NULL;
+}
+
+static int push_of_share(Queue *queue, ChangeKind kind, uint32_t run, uint32_t phase, uint32_t share, const void *data,
+                         size_t length) {
+        Change *change = find_waiting(queue, kind, run, phase, share);
+
+        if (change) {
+                memcpy(change->data, data, length);
+                return 0;
+        }
+        change = change_new(kind, run, 0, data, length);
+        if (!change)
+                return -ENOMEM;
+        change->share.phase = phase;
+        change->share.share = share;
+        queue_append(queue, change);
+        return 0;
+}
+
+int queue_push_history(Queue *queue, uint32_t run, uint32_t phase, uint32_t share, const History *history) {
+        return push_of_share(queue, CHANGE_HISTORY, run, phase, share, history, sizeof(*history));
+}
+
+int queue_push_verification(Queue *queue, uint32_t run, uint32_t phase, const Verification *verification) {
+        return push_of_share(queue, CHANGE_VERIFICATION, run, phase, 0, verification, sizeof(*verification));
+}
+
+int queue_push_finding(Queue *queue, uint32_t run, const StoreFinding *finding) {
+        Change *change = change_new(CHANGE_FINDING, run, 0, finding->detail, strlen(finding->detail) + 1);
+        if (!change)
+                return -ENOMEM;
+        change->finding = *finding;
         queue_append(queue, change);
         return 0;
 }
@@ -457,6 +508,13 @@ static int gap_write(const Change *change, Store *store, Error *error) {
         return store_insert_event(store, change->run, change->at_ns, gap->last.to_ns, EVENT_DATABASE, detail, error);
 }
 
+static int finding_write(const Change *change, Store *store, Error *error) {
+        StoreFinding finding = change->finding;
+
+        finding.detail = (char *) change->data;
+        return store_insert_finding(store, change->run, &finding, error);
+}
+
 int change_write(const Change *change, Store *store, Sample *scratch, Error *error) {
         int r;
 
@@ -484,6 +542,14 @@ int change_write(const Change *change, Store *store, Sample *scratch, Error *err
                                           change->event.kind, (const char *) change->data, error);
         case CHANGE_ERRNO:
                 return store_set_errno(store, change->run, &change->errnum, error);
+        case CHANGE_HISTORY:
+                return store_set_history(store, change->run, change->share.phase, change->share.share,
+                                         (const History *) change->data, error);
+        case CHANGE_VERIFICATION:
+                return store_set_verification(store, change->run, change->share.phase,
+                                              (const Verification *) change->data, error);
+        case CHANGE_FINDING:
+                return finding_write(change, store, error);
         }
         return -EINVAL;
 }

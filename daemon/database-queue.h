@@ -44,6 +44,11 @@ int queue_push_phase_state(Queue *queue, uint32_t run, uint32_t phase, PhaseStat
 /* The figures of an errno that still waits are overwritten. */
 int queue_push_errno(Queue *queue, uint32_t run, const EngineErrno *errnum);
 
+/* What still waits of the same share or phase is overwritten; findings are few. */
+int queue_push_history(Queue *queue, uint32_t run, uint32_t phase, uint32_t share, const History *history);
+int queue_push_verification(Queue *queue, uint32_t run, uint32_t phase, const Verification *verification);
+int queue_push_finding(Queue *queue, uint32_t run, const StoreFinding *finding);
+
 /*
  * Beyond run_bytes_max the oldest of the run's waiting samples and events go. In their place an event remains that
  * tells which seconds are missing.

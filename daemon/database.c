@@ -551,6 +551,18 @@ int database_set_errno(Database *database, uint32_t run, const EngineErrno *errn
         return WITH_QUEUE(database, queue_push_errno(&database->queue, run, errnum));
 }
 
+int database_set_history(Database *database, uint32_t run, uint32_t phase, uint32_t share, const History *history) {
+        return WITH_QUEUE(database, queue_push_history(&database->queue, run, phase, share, history));
+}
+
+int database_set_verification(Database *database, uint32_t run, uint32_t phase, const Verification *verification) {
+        return WITH_QUEUE(database, queue_push_verification(&database->queue, run, phase, verification));
+}
+
+int database_add_finding(Database *database, uint32_t run, const StoreFinding *finding) {
+        return WITH_QUEUE(database, queue_push_finding(&database->queue, run, finding));
+}
+
 void database_status(Database *database, DatabaseStatus *ret) {
         pthread_mutex_lock(&database->lock);
         *ret = database->status;

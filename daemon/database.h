@@ -95,3 +95,6 @@ int database_add_sample(Database *database, uint32_t run, const Sample *sample);
 int database_add_event(Database *database, uint32_t run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
                        const char *detail);
 int database_set_errno(Database *database, uint32_t run, const EngineErrno *errnum);
+int database_set_history(Database *database, uint32_t run, uint32_t phase, uint32_t share, const History *history);
+int database_set_verification(Database *database, uint32_t run, uint32_t phase, const Verification *verification);
+int database_add_finding(Database *database, uint32_t run, const StoreFinding *finding);

@@ -10,7 +10,7 @@
 typedef struct RunPhase {
         char *name;
         Direction direction;     /* by which it is judged */
-        unsigned section;        /* of the job: equal for the cells of a matrix */
+        unsigned section;        /* equal for the cells of a matrix, and for no other phases */
         uint64_t ramp_ns;        /* at its start, of which nothing is judged */
         FioSteady fio_steady;    /* ends when that is attained */
         uint64_t steady_hold_ns; /* ends when a steady state has held that long; 0: does not matter */
@@ -31,6 +31,7 @@ struct Run {
         size_t n_phases;
         RunPhase *phases; /* NULL for a run from the database that is over */
         uint64_t sample_interval_ns;
+        bool is_verified; /* what it writes, or some of it */
         char *phase_name; /* of the current or last one, or NULL */
         uint32_t phase;
         char **notices;
@@ -63,8 +64,10 @@ struct Run {
         uint64_t first_elapsed_ns;
         uint64_t go_at_ns;        /* monotonic; nothing that it says can be older; 0: not told to go yet */
         uint64_t n_cuts;          /* phases and pauses: each may make a sample shorter than the interval */
-        uint64_t events_until_ns; /* monotonic: when what was said so far is paid off, see may_say() */
+        uint64_t events_until_ns; /* monotonic: when what was said so far is paid off, see run_may_say() */
         uint64_t errnos_until_ns;
+        uint64_t verification_until_ns;
+        unsigned n_findings; /* of this worker */
         SteadyWatch watch;
         FioWatch *fio_watch; /* NULL: the phase has no steadystate */
         HostAlarm host;
@@ -95,6 +98,14 @@ void run_judge_sample(Run *run, const Sample *sample);
 
 /* What is said with the sample and has a beginning, has its end with the worker. */
 void run_judge_end(Run *run);
+
+/* run-verification.c: what is known of what it writes, and what came of reading it back. */
+int run_on_history(Run *run, Message *message);
+int run_on_verification(Run *run, Message *message);
+int run_on_finding(Run *run, Message *message);
+
+/* Each word costs time; what it costs may run ahead of the clock by a burst, and no more. */
+bool run_may_say(uint64_t *paid_until_ns, uint64_t cost_ns, uint64_t burst_ns);
 
 /* run-standing.c: where it stands, from its beginning or from the database, kept up as it goes on. -ENOMEM. */
 int run_stand_new(Run *run, const StoreNewRun *inserted);

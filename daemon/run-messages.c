@@ -34,8 +34,7 @@ static bool fits_database(uint64_t value) {
         return value <= INT64_MAX;
 }
 
-/* Each word costs time; what it costs may run ahead of the clock by a burst, and no more. */
-static bool may_say(uint64_t *paid_until_ns, uint64_t cost_ns, uint64_t burst_ns) {
+bool run_may_say(uint64_t *paid_until_ns, uint64_t cost_ns, uint64_t burst_ns) {
         uint64_t now = time_monotonic_ns(), until = MAX(*paid_until_ns, now);
 
         if (until - now > burst_ns)
@@ -251,7 +250,7 @@ static int run_on_errno(Run *run, Message *message) {
         const EngineErrno *errnum = &message->errnum;
         bool is_new;
 
-        if (!may_say(&run->errnos_until_ns, run->sample_interval_ns / N_ERRNOS_A_SAMPLE_MAX, ERRNOS_BURST_NS))
+        if (!run_may_say(&run->errnos_until_ns, run->sample_interval_ns / N_ERRNOS_A_SAMPLE_MAX, ERRNOS_BURST_NS))
                 return -EBADMSG;
         if (!run->started || errnum->errnum <= 0 || errnum->errnum > 4095 || !fits_database(errnum->count) ||
             !fits_database(errnum->first_offset) || !fits_database(errnum->last_offset))
@@ -287,7 +286,7 @@ static int run_on_event(Run *run, Message *message) {
         if (!run->started && kind != OCCURRENCE_STOPPING)
                 return -EBADMSG;
         if (elapsed_ns < run->progress.elapsed_ns || !run_may_have_run(run, elapsed_ns) ||
-            !may_say(&run->events_until_ns, NSEC_PER_SEC / N_EVENTS_A_SECOND_MAX, EVENTS_BURST_NS))
+            !run_may_say(&run->events_until_ns, NSEC_PER_SEC / N_EVENTS_A_SECOND_MAX, EVENTS_BURST_NS))
                 return -EBADMSG;
         if (kind == OCCURRENCE_PAUSED && !run_state_may_become(run->state, RUN_PAUSED))
                 return -EBADMSG;
@@ -328,6 +327,9 @@ static int (*const message_handlers[N_MESSAGE_TYPES])(Run *run, Message *message
         [MESSAGE_ERRNO] = run_on_errno,
         [MESSAGE_EVENT] = run_on_event,
         [MESSAGE_FINISHED] = run_on_finished,
+        [MESSAGE_HISTORY] = run_on_history,
+        [MESSAGE_VERIFICATION] = run_on_verification,
+        [MESSAGE_FINDING] = run_on_finding,
 };
 
 static int on_message(WorkerProcess *worker, Message *message, void *userdata) {

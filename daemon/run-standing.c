@@ -60,7 +60,8 @@ int run_stand_new(Run *run, const StoreNewRun *inserted) {
         standing->boot_id = strdup(inserted->boot_id);
         if (!standing->boot_id)
                 return -ENOMEM;
-        standing_note_plan(standing, inserted->plan);
+        if (standing_note_plan(standing, inserted->plan) < 0)
+                return -ENOMEM;
         standing->run_tag = inserted->run_tag;
         standing->seed = inserted->seed;
         run->since_ns = inserted->created_at_ns;
@@ -187,6 +188,22 @@ static void run_note_place(Run *run, const char *boot_id) {
                 log_error("run %" PRIu32 ": out of memory, its place is not written down", run->id);
 }
 
+/* Before it is written down that the run is in another boot now, and goes on: who takes it up then would not know. */
+static void run_look_back(Run *run, const DeviceInfo *found) {
+        const Standing *standing = run->standing;
+
+        if (!run->is_verified || !standing_look_back(run->standing, found->write_cache))
+                return;
+        for (uint32_t p = 0; p < standing->n_phases; p++)
+                for (uint32_t k = 0; k < standing->phases[p].shape.workers; k++) {
+                        const History *history = histories_at(standing->histories, p, k);
+
+                        if (history && database_set_history(run->database, run->id, p, k, history) < 0)
+                                log_error("run %" PRIu32 ": out of memory, what it may have written is not recorded",
+                                          run->id);
+                }
+}
+
 typedef struct TakeUp {
         Run *run;
         uint64_t number;
@@ -218,6 +235,7 @@ static void run_go_when_written(Run *run) {
 
 void run_take_up(Run *run, WorkerProcess *worker, DeviceInfo *found, const char *boot_id, const char *proof) {
         run->outage_boot_ns = standing_boot_ns(run->standing);
+        run_look_back(run, found);
         run_move(run, found, proof);
         run_note_place(run, boot_id);
 
@@ -226,7 +244,7 @@ void run_take_up(Run *run, WorkerProcess *worker, DeviceInfo *found, const char 
         run->n_taken_up++;
         run->started = run->in_phase = run->finished = false;
         run->go_at_ns = 0;
-        run->n_cuts = 0;
+        run->n_cuts = run->n_findings = 0;
         run->next_phase = run->standing->phase;
         run->next_seq = run->first_seq = run->standing->next_seq;
         run->first_elapsed_ns = run->progress.elapsed_ns = run->standing->elapsed_ns;

@@ -36,15 +36,16 @@ static int run_copy_phases(Run *run, const Job *job, const Plan *plan) {
                 RunPhase *own = &run->phases[run->n_phases];
 
                 *own = (RunPhase){
-                        .name = strdup(job->phases[phase->index].name),
+                        .name = phase_plan_name(phase, job),
                         .direction = phase->read_percent < 100 ? rw_mode_direction(phase->rw) : DIRECTION_READ,
-                        .section = phase->index,
+                        .section = 2 * phase->index + phase->is_read_back,
                         .ramp_ns = phase->ramp_ns,
                         .fio_steady = phase->fio_steady,
                         .steady_hold_ns = phase->steady_hold_ns,
                 };
                 if (!own->name)
                         return -ENOMEM;
+                run->is_verified = run->is_verified || phase->is_tracked;
         }
         return 0;
 }

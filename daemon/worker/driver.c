@@ -18,6 +18,7 @@
 #include "worker/clocks.h"
 #include "worker/faults.h"
 #include "worker/sampler.h"
+#include "worker/verifying.h"
 
 /* The loop turns at least as often as this: a turn that took much longer is one in which this thread did not run. */
 #define TURN_MS 500
@@ -28,6 +29,7 @@ struct Driver {
         Sampler sampler;
         Faults faults;
         Clocks clocks;
+        Verifying verifying;
         int timer_fd;
         uint64_t woke_at_ns; /* monotonic */
         uint64_t awake_ns;
@@ -60,6 +62,7 @@ int driver_new(Driver **ret, const DriverConfig *config, Error *error) {
         driver->woke_at_ns = time_monotonic_ns();
         clocks_init(&driver->clocks);
         sampler_init(&driver->sampler, config->engine, config->sample_interval_ns);
+        verifying_init(&driver->verifying, config->reporter, config->engine, config->plan, config->standing);
         if (config->standing)
                 driver_take_up(driver, config->standing);
         driver->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -141,6 +144,7 @@ static void driver_sample(Driver *driver) {
         const Sample *sample = sampler_take(&driver->sampler, time_monotonic_ns());
 
         if (sample) {
+                verifying_look(&driver->verifying);
                 reporter_send(driver->config.reporter,
                               &(Message) { .type = MESSAGE_SAMPLE, .sample = (Sample *) sample });
                 driver_tell_outage(driver, sample);
@@ -253,6 +257,9 @@ static void handle_message(Driver *driver, const Message *message) {
         case MESSAGE_END_PHASE:
                 driver_end_phase(driver, message->end_phase.index);
                 break;
+        case MESSAGE_RECORDED:
+                verifying_recorded(&driver->verifying, message);
+                break;
         case MESSAGE_STOP:
                 driver_stop(driver, "stopped on request");
                 break;
@@ -348,7 +355,10 @@ static void driver_look_failed(Driver *driver) {
         static const char *const directions[N_DIRECTIONS] = { "read", "write", "trim" };
         EngineFailure failure = engine_failure(driver->config.engine);
 
-        if (failure.errnum > 0)
+        if (failure.errnum == EILSEQ)
+                driver_end(driver, OUTCOME_FAILED, "what was read at offset %" PRIu64 " is not what was written "
+                           "(EILSEQ), and the job does not continue on that error (continue_on_error)", failure.offset);
+        else if (failure.errnum > 0)
                 driver_end(driver, OUTCOME_FAILED, "a %s at offset %" PRIu64 " failed with %s (%s), and the job does "
                            "not continue on that error", directions[failure.direction], failure.offset,
                            errno_name(failure.errnum), strerror(failure.errnum));
@@ -356,7 +366,7 @@ static void driver_look_failed(Driver *driver) {
 
 /* The phase that was interrupted goes on where it stood; the others begin. */
 static int driver_start_phase(Driver *driver, unsigned index) {
-        const Standing *standing = driver->config.standing;
+        Standing *standing = driver->config.standing;
         const PhasePlan *phase = &driver->config.plan->phases[index];
         Positions at;
 
@@ -371,6 +381,7 @@ static int driver_start_phase(Driver *driver, unsigned index) {
                 phase_plan_share(&share, phase, i);
                 pattern_take_up(&share, standing->drained, &at.of[i]);
         }
+        standing_take_up(standing, phase, &at);
         return engine_take_up_phase(driver->config.engine, index, &at, standing->phases[index].elapsed_ns);
 }
 
@@ -385,7 +396,8 @@ static void driver_run_phase(Driver *driver, unsigned index) {
         if (r < 0) {
                 driver_end(driver, OUTCOME_FAILED, "cannot start phase %u: %s", index, strerror(-r));
                 sampler_suspend(&driver->sampler);
-        }
+        } else
+                verifying_begin_phase(&driver->verifying, index);
 
         timer_arm(driver);
         while (engine_state(config->engine) != ENGINE_IDLE)
@@ -395,11 +407,21 @@ static void driver_run_phase(Driver *driver, unsigned index) {
         if (r < 0)
                 driver_end(driver, OUTCOME_FAILED, "io_uring failed: %s", strerror(-r));
         driver_sample(driver);
+        verifying_end_phase(&driver->verifying);
         driver_look_failed(driver);
         sampler_suspend(&driver->sampler);
         timer_arm(driver);
         driver->in_phase = driver->phase_is_over = false;
         reporter_phase(config->reporter, index, driver->is_ending ? PHASE_MARK_STOPPED : PHASE_MARK_DONE);
+}
+
+/* As to fio, data that is not what was written fails the run, unless the job goes on after it (continue_on_error). */
+static void driver_look_verified(Driver *driver) {
+        uint64_t n = verifying_n_errors(&driver->verifying);
+
+        if (n > 0)
+                driver_end(driver, OUTCOME_FAILED, "%" PRIu64 " %s read back not as written (EILSEQ): the device does "
+                           "not keep its data", n, n == 1 ? "block was" : "blocks were");
 }
 
 Outcome driver_run(Driver *driver, char **ret_detail) {
@@ -416,6 +438,7 @@ Outcome driver_run(Driver *driver, char **ret_detail) {
         }
 
         driver_verify(driver, NULL);
+        driver_look_verified(driver);
         driver_end(driver, OUTCOME_DONE, "%s", "");
         *ret_detail = TAKE_PTR(driver->detail);
         return driver->outcome;

@@ -19,7 +19,7 @@ typedef struct DriverConfig { /* all borrowed */
         const Plan *plan;
         Engine *engine;
         const Claim *claim;
-        const Standing *standing; /* where it is taken up; NULL: from the beginning */
+        Standing *standing; /* where it is taken up; NULL: from the beginning */
         uint64_t sample_interval_ns;
         int signal_fd; /* a signalfd: whatever comes means stop */
 } DriverConfig;

@@ -35,6 +35,7 @@ typedef struct Session {
         Job *job;
         Plan *plan;
         Claim *claim;
+        Histories *histories; /* of a new run */
         Engine *engine;
         Driver *driver;
         char *proof;
@@ -53,6 +54,7 @@ static void session_free_device(Session *session) {
 
 static void session_done(Session *session) {
         session_free_device(session);
+        histories_free(session->histories);
         plan_freep(&session->plan);
         job_freep(&session->job);
         free(session->proof);
@@ -261,13 +263,31 @@ static uint64_t first_write(const Plan *plan, const Standing *standing) {
         return standing_next_write(standing) + (standing->drained ? 0 : PATTERN_JUMP * plan_workers_max(plan));
 }
 
+/* Which writes of the run are certain, from its beginning or as far as was told. */
+static int session_know_history(Session *session, Standing *standing, Error *error) {
+        uint32_t n_shares[JOB_N_PHASES_MAX];
+
+        if (standing) {
+                standing_look_back(standing, session->claim->info->write_cache);
+                standing_end_histories(standing, session->plan);
+                return 0;
+        }
+        for (size_t i = 0; i < session->plan->n_phases; i++)
+                n_shares[i] = session->plan->phases[i].workers;
+        session->histories = histories_new(n_shares, (uint32_t) session->plan->n_phases);
+        return session->histories ? 0 : error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+}
+
 /* The first writes are the erasing's, if it was ordered; the privileges go before the first I/O of the job. */
 static int session_prepare(Session *session, const Message *go, Error *error) {
         Sandbox sandbox;
-        const Standing *standing = session->open.open.standing;
+        Standing *standing = session->open.open.standing;
         const char *notice;
 
         int r = plan_bind(session, go->go.seed, error);
+        if (r < 0)
+                return r;
+        r = session_know_history(session, standing, error);
         if (r < 0)
                 return r;
         r = claim_settle(session->claim, error);
@@ -285,6 +305,7 @@ static int session_prepare(Session *session, const Message *go, Error *error) {
                 .ring_kind = RING_URING,
                 .run_tag = go->go.run_tag,
                 .first_write = first_write(session->plan, standing),
+                .histories = standing ? standing->histories : session->histories,
         }, error);
         if (r < 0)
                 return r;

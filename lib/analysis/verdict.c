@@ -157,6 +157,28 @@ static VerdictReason judge_errors(const VerdictInput *in, double expected) {
         return reason;
 }
 
+static VerdictReason judge_verified(const VerdictInput *in, double expected) {
+        VerdictReason reason = {
+                .which = EXPECT_VERIFY_ERRORS_MAX, .expected = expected, .measured = (double) in->verify_errors,
+        };
+
+        if (!in->is_verified) {
+                reason.result = VERDICT_INCONCLUSIVE;
+                reason.measured = NAN;
+                reason.text = "nothing was verified";
+        } else if (reason.measured > expected) {
+                reason.result = VERDICT_FAIL;
+                reason.text = "blocks of the whole run";
+        } else if (run_state_is_final(in->state)) {
+                reason.result = VERDICT_PASS;
+                reason.text = "blocks of the whole run";
+        } else {
+                reason.result = VERDICT_INCONCLUSIVE;
+                reason.text = SO_FAR_TEXT;
+        }
+        return reason;
+}
+
 /*
  * What gets worse as the drive is worn in: too much is too much, but little in a burst, or so far, says nothing. Nor
  * does a percentile so far, which becomes less when many more I/Os are quick.
@@ -200,6 +222,8 @@ static VerdictReason judge(const VerdictInput *in, Expectation which, double exp
                 return judge_level(in, which, expected, a->floor_ratio, 1);
         case EXPECT_ERRORS_MAX:
                 return judge_errors(in, expected);
+        case EXPECT_VERIFY_ERRORS_MAX:
+                return judge_verified(in, expected);
         case EXPECT_LATENCY_P999_MAX:
                 return judge_worst(in, which, expected, in->latency_p999_ns);
         case EXPECT_TEMPERATURE_MAX:
@@ -234,11 +258,14 @@ void verdict_make(Verdict *ret, const VerdictInput *in) {
         bool is_default = !expectations_any(in->expectations);
         Expectations expectations = is_default ? standard : *in->expectations;
 
-        /* Whatever else is expected: unless the job says how many, no I/O may fail. */
+        /* Whatever else is expected: unless the job says how many, no I/O may fail and no block read back otherwise. */
         if (!in->expectations->is_set[EXPECT_ERRORS_MAX]) {
                 expectations.is_set[EXPECT_ERRORS_MAX] = !in->errors_unknown;
                 expectations.value[EXPECT_ERRORS_MAX] = VERDICT_DEFAULT_ERRORS_MAX;
         }
+
+        if (!in->expectations->is_set[EXPECT_VERIFY_ERRORS_MAX])
+                expectations.is_set[EXPECT_VERIFY_ERRORS_MAX] = in->is_verified;
 
         *ret = (Verdict){ .result = VERDICT_PASS, .is_default = is_default };
         judge_run(ret, in);

@@ -44,6 +44,8 @@ typedef struct VerdictInput {
         double temperature_max_c;  /* of the phase; NaN: not recorded */
         bool errors_unknown;       /* nobody recorded them */
         uint64_t errors;           /* of the whole run */
+        bool is_verified;          /* something was read back and checked */
+        uint64_t verify_errors;    /* blocks of the whole run that were not what was written */
 } VerdictInput;
 
 typedef struct VerdictReason {

@@ -30,6 +30,11 @@ struct Engine {
         Payload *payload;
         unsigned n_slices;
         Slice **slices;
+        Replay replay;
+        Verifier *verifier; /* NULL: no phase is checked */
+        uint32_t n_checking; /* slices that check, in some phase */
+        unsigned phase;
+        History told[JOB_WORKERS_MAX]; /* of each share of the phase, at the last look */
         unsigned n_active; /* those that the phase is for, or the last one was */
         Longest awake, cpu;
         int event_fd;
@@ -62,9 +67,26 @@ static int new_slice(Engine *engine, const EngineConfig *config, unsigned number
                 .write_step = n,
                 .event_fd = engine->event_fd,
                 .number = number,
+                .tracks = config->plan->granule_bytes > 0,
+                .checks = number < engine->n_checking,
+                .verifier = engine->verifier,
+                .replay = &engine->replay,
                 .team = engine->slices,
                 .n_team = engine->n_slices,
         }, error);
+}
+
+/* What verifies, if the plan does. */
+static int new_verifier(Engine *engine, const EngineConfig *config, Error *error) {
+        engine->replay = (Replay){
+                .plan = config->plan, .histories = config->histories, .payload = engine->payload,
+        };
+        if (config->plan->granule_bytes > 0 && !config->histories)
+                return error_set(error, ERROR_FAILED, EINVAL, "what was written before is not known");
+        for (size_t i = 0; i < config->plan->n_phases; i++)
+                if (config->plan->phases[i].is_checked)
+                        engine->n_checking = MAX(engine->n_checking, config->plan->phases[i].workers);
+        return engine->n_checking > 0 ? verifier_new(&engine->verifier, &engine->replay, error) : 0;
 }
 
 int engine_new(Engine **ret, const EngineConfig *config, Error *error) {
@@ -86,6 +108,8 @@ int engine_new(Engine **ret, const EngineConfig *config, Error *error) {
                 return error_set(error, ERROR_FAILED, ENOMEM, "not enough memory for the engine");
 
         r = buffers_map(&engine->buffers, config->plan, error);
+        if (r >= 0)
+                r = new_verifier(engine, config, error);
         for (unsigned i = 0; r >= 0 && i < engine->n_slices; i++)
                 r = new_slice(engine, config, i, error);
         if (r < 0)
@@ -107,6 +131,7 @@ Engine *engine_free(Engine *engine) {
         for (unsigned i = 0; i < n; i++)
                 slice_free(engine->slices[i]);
         free(engine->slices);
+        verifier_free(engine->verifier);
         payload_free(engine->payload);
         buffers_unmap(&engine->buffers);
         fd_close(engine->event_fd);
@@ -144,17 +169,26 @@ int engine_take_up_phase(Engine *engine, unsigned index, const Positions *at, ui
         const PhasePlan *phase = &engine->plan->phases[index];
 
         for (unsigned i = 0; i < engine->n_slices; i++) {
-                int r = slice_check(engine->slices[i]);
+                int r = slice_ready(engine->slices[i]);
                 if (r < 0)
                         return r;
         }
+        if (engine->verifier)
+                verifier_stop(engine->verifier);
+        engine->phase = index;
         engine->n_active = phase->workers;
         for (unsigned i = 0; i < engine->n_active; i++) {
+                const History *history = phase->is_tracked ? histories_at(engine->replay.histories, index, i) : NULL;
                 PhasePlan share;
 
+                if (history)
+                        engine->told[i] = *history;
                 phase_plan_share(&share, phase, i);
-                slice_prepare(engine->slices[i], &share, phase_plan_slots_before(phase, i), &at->of[i], running_ns);
+                slice_prepare(engine->slices[i], index, &share, history, phase_plan_slots_before(phase, i), &at->of[i],
+                              running_ns);
         }
+        if (phase->is_checked)
+                verifier_begin(engine->verifier, index);
         for (unsigned i = 0; i < engine->n_active; i++)
                 slice_go(engine->slices[i]);
         return 0;
@@ -243,6 +277,46 @@ void engine_positions(Engine *engine, Positions *ret) {
         ret->n = engine->n_active;
         for (unsigned i = 0; i < engine->n_active; i++)
                 slice_position(engine->slices[i], &ret->of[i]);
+}
+
+static bool is_same(const History *a, const History *b) {
+        return a->ceiling == b->ceiling && a->reach == b->reach && a->flushed == b->flushed && a->n_maybes == b->n_maybes &&
+               memcmp(a->maybes, b->maybes, a->n_maybes * sizeof(a->maybes[0])) == 0;
+}
+
+bool engine_history(Engine *engine, uint32_t share, History *ret) {
+        History *told = &engine->told[share], *own = histories_at(engine->replay.histories, engine->phase, share);
+        Position at;
+
+        slice_history(engine->slices[share], &at, own);
+        own->end = at.low_index;
+        if (at.next_index + HISTORY_RESERVE / 2 > own->ceiling)
+                own->ceiling = at.next_index + HISTORY_RESERVE;
+        *ret = *own;
+        bool changed = !is_same(own, told);
+        *told = *own;
+        return changed;
+}
+
+void engine_allow(Engine *engine, uint32_t phase, uint32_t share, uint64_t ceiling) {
+        if (phase == engine->phase && share < engine->n_active)
+                slice_allow(engine->slices[share], ceiling);
+}
+
+void engine_verification(const Engine *engine, Verification *ret) {
+        *ret = (Verification){};
+        for (unsigned i = 0; i < engine->n_active; i++) {
+                Verification of_slice;
+
+                check_result(slice_check(engine->slices[i]), &of_slice);
+                ret->checked_bytes += of_slice.checked_bytes;
+                for (unsigned k = 0; k < N_MISMATCHES; k++)
+                        ret->n_blocks[k] += of_slice.n_blocks[k];
+        }
+}
+
+const CheckFinding *engine_findings(const Engine *engine, uint32_t share, unsigned *ret_n) {
+        return check_findings(slice_check(engine->slices[share]), ret_n);
 }
 
 unsigned engine_errnos(Engine *engine, EngineErrno ret[static ENGINE_N_ERRNOS_MAX]) {

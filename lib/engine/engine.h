@@ -17,6 +17,7 @@
  * All functions are for the thread that owns the engine.
  */
 
+#include "engine/check.h"
 #include "engine/ring.h"
 #include "sample/sample.h"
 #include "spec/plan.h"
@@ -28,7 +29,8 @@ typedef struct EngineConfig {
         int fd;            /* borrowed; O_DIRECT, for what the plan does */
         RingKind ring_kind;
         uint64_t run_tag;
-        uint64_t first_write; /* writes are numbered from there, over all phases */
+        uint64_t first_write; /* writes of phases that are not tracked are numbered from there, over all phases */
+        Histories *histories; /* borrowed, and kept up by engine_history(); NULL if nothing is verified (Plan.granule_bytes) */
 } EngineConfig;
 
 /*
@@ -103,6 +105,18 @@ void engine_in_flight(const Engine *engine, uint32_t *ret_n, uint64_t *ret_oldes
  * To be asked every second or so, for what is settled by then is noted when it is asked.
  */
 void engine_positions(Engine *engine, Positions *ret);
+
+/*
+ * Of a share of the phase, if that is tracked: how its history stands, of which the positions told before say no more.
+ * Whether anything but `end` has changed since the last call, so that it has to be recorded; until engine_allow() tells
+ * that its ceiling has been, nothing beyond the last one is submitted.
+ */
+bool engine_history(Engine *engine, uint32_t share, History *ret);
+void engine_allow(Engine *engine, uint32_t phase, uint32_t share, uint64_t ceiling);
+
+/* Of a phase that is checked: what came of it so far; and the findings of a share, which only become more. Never block. */
+void engine_verification(const Engine *engine, Verification *ret);
+const CheckFinding *engine_findings(const Engine *engine, uint32_t share, unsigned *ret_n);
 
 /* One errno of the device, over the whole run. */
 typedef struct EngineErrno {

@@ -36,6 +36,10 @@ struct Payload {
         uint64_t key; /* of the run */
 };
 
+static uint64_t key_of_run(uint64_t run_tag) {
+        return hash_mix64_2(run_tag, 0);
+}
+
 int payload_new(Payload **ret, uint64_t run_tag) {
         Payload *payload = aligned_alloc(64, (sizeof *payload + 63) / 64 * 64);
 
@@ -43,7 +47,7 @@ int payload_new(Payload **ret, uint64_t run_tag) {
                 return -ENOMEM;
 
         payload->run_tag = run_tag;
-        payload->key = hash_mix64_2(run_tag, 0);
+        payload->key = key_of_run(run_tag);
         for (size_t i = 0; i < PAYLOAD_TILE / sizeof(uint64_t); i++)
                 ((uint64_t *) payload->tile)[i] = hash_mix64_2(run_tag, i + 1);
 
@@ -54,6 +58,10 @@ int payload_new(Payload **ret, uint64_t run_tag) {
 Payload *payload_free(Payload *payload) {
         free(payload);
         return NULL;
+}
+
+uint64_t payload_run_tag(const Payload *payload) {
+        return payload->run_tag;
 }
 
 /* What the header's words are XORed with; public, so that any reader can take it off again. */
@@ -80,17 +88,23 @@ static void fill_sector(const Payload *payload, Vector *sector, const Vector *pi
                 sector[i] = piece[i] ^ keys;
 }
 
-void payload_fill(const Payload *payload, void *buf, size_t length, uint64_t offset, uint64_t index) {
+/* Sectors from number `first` on of what a write puts to `offset`; n_bytes of them. */
+static void fill_sectors(const Payload *payload, void *buf, size_t first, size_t n_bytes, uint64_t offset,
+                         uint64_t index) {
         uint64_t write_key = hash_mix64(payload->key ^ index);
-        uint64_t first = offset / PAYLOAD_SECTOR;
+        uint64_t number = offset / PAYLOAD_SECTOR + first, place = write_key + first;
         Vector *sector = buf;
 
-        for (size_t i = 0; i < length / PAYLOAD_SECTOR; i++) {
-                size_t piece = (write_key + i) % N_PIECES;
+        for (size_t i = 0; i < n_bytes / PAYLOAD_SECTOR; i++) {
+                size_t piece = (place + i) % N_PIECES;
 
-                fill_sector(payload, sector, payload->tile + piece * SECTOR_VECTORS, first + i, write_key, index);
+                fill_sector(payload, sector, payload->tile + piece * SECTOR_VECTORS, number + i, write_key, index);
                 sector += SECTOR_VECTORS;
         }
+}
+
+void payload_fill(const Payload *payload, void *buf, size_t length, uint64_t offset, uint64_t index) {
+        fill_sectors(payload, buf, 0, length, offset, index);
 }
 
 /*
@@ -106,14 +120,15 @@ static size_t zeros_of(unsigned percent, size_t length) {
         return MIN(wanted, PAYLOAD_SECTOR - HEADER_WORDS * sizeof(uint64_t));
 }
 
-static void fill_compressible(const Payload *payload, unsigned percent, uint8_t *buf, size_t length, uint64_t offset,
-                              uint64_t index) {
-        payload_fill(payload, buf, length, offset, index);
+/* Bytes [from, from + n) of a piece of `length` at `offset`. */
+static void fill_compressible(const Payload *payload, unsigned percent, uint8_t *buf, size_t from, size_t n,
+                              size_t length, uint64_t offset, uint64_t index) {
+        fill_sectors(payload, buf, from / PAYLOAD_SECTOR, n, offset, index);
         if (percent == 0)
                 return;
 
         size_t n_zeros = zeros_of(percent, length);
-        for (size_t at = PAYLOAD_SECTOR; at <= length; at += PAYLOAD_SECTOR)
+        for (size_t at = PAYLOAD_SECTOR; at <= n; at += PAYLOAD_SECTOR)
                 memset(buf + at - n_zeros, 0, n_zeros);
 }
 
@@ -121,22 +136,52 @@ static bool is_shared(const Payload *payload, unsigned percent, uint64_t offset,
         return percent > 0 && hash_below(hash_mix64(hash_mix64(payload->run_tag ^ index) ^ offset), 100) < percent;
 }
 
-void payload_fill_for(const Payload *payload, const PhasePlan *phase, void *buf, size_t length, uint64_t offset,
-                      uint64_t index) {
+/* Of a write of so many bytes: the pieces that may be alike in many places, each for itself. */
+static size_t piece_bytes(const PhasePlan *phase, size_t length) {
+        return phase->content.dedupe_percent > 0 ? phase->block_bytes[DIRECTION_WRITE] : length;
+}
+
+void payload_fill_part(const Payload *payload, const PhasePlan *phase, void *buf, size_t from, size_t n,
+                       size_t length, uint64_t offset, uint64_t index) {
         const Content *content = &phase->content;
-        size_t piece = content->dedupe_percent > 0 ? phase->block_bytes[DIRECTION_WRITE] : length;
+        size_t piece = piece_bytes(phase, length);
+        uint8_t *to = buf;
 
         if (content->is_zero) {
-                memset(buf, 0, length);
+                memset(buf, 0, n);
                 return;
         }
-        for (size_t at = 0; at < length; at += piece) {
-                size_t n = MIN(piece, length - at);
-                bool shared = is_shared(payload, content->dedupe_percent, offset + at, index);
+        while (n > 0) {
+                size_t start = from / piece * piece, within = from - start;
+                size_t of_piece = MIN(piece, length - start), part = MIN(n, of_piece - within);
+                bool shared = is_shared(payload, content->dedupe_percent, offset + start, index);
 
-                fill_compressible(payload, content->compress_percent, (uint8_t *) buf + at, n, shared ? 0 : offset + at,
-                                  shared ? PAYLOAD_INDEX_SHARED : index);
+                fill_compressible(payload, content->compress_percent, to, within, part, of_piece,
+                                  shared ? 0 : offset + start, shared ? PAYLOAD_INDEX_SHARED : index);
+                to += part;
+                from += part;
+                n -= part;
         }
+}
+
+void payload_fill_for(const Payload *payload, const PhasePlan *phase, void *buf, size_t length, uint64_t offset,
+                      uint64_t index) {
+        payload_fill_part(payload, phase, buf, 0, length, length, offset, index);
+}
+
+bool payload_is_unstamped(const Payload *payload, const PhasePlan *phase, size_t from, size_t length, uint64_t offset,
+                          uint64_t index) {
+        size_t piece = piece_bytes(phase, length);
+
+        return phase->content.is_zero ||
+               is_shared(payload, phase->content.dedupe_percent, offset + from / piece * piece, index);
+}
+
+void payload_fill_shared(const Payload *payload, const PhasePlan *phase, void *sector, size_t from) {
+        size_t piece = phase->block_bytes[DIRECTION_WRITE];
+
+        fill_compressible(payload, phase->content.compress_percent, sector, from % piece, PAYLOAD_SECTOR, piece, 0,
+                          PAYLOAD_INDEX_SHARED);
 }
 
 void payload_read_stamp(const void *sector, PayloadStamp *ret) {
@@ -149,4 +194,11 @@ void payload_read_stamp(const void *sector, PayloadStamp *ret) {
                 .index = le64toh(words[2]) ^ masks[1],
                 .sector = le64toh(words[3]) ^ masks[2],
         };
+}
+
+bool payload_stamp_is_whole(const void *sector, const PayloadStamp *stamp) {
+        uint64_t write_key = hash_mix64(key_of_run(stamp->run_tag) ^ stamp->index), nonce;
+
+        memcpy(&nonce, sector, sizeof nonce);
+        return le64toh(nonce) == hash_mix64(write_key ^ stamp->sector);
 }

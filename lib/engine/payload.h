@@ -26,6 +26,7 @@ typedef struct Payload Payload;
 /* run_tag: 64 random bits of the run, never 0. -ENOMEM. */
 int payload_new(Payload **ret, uint64_t run_tag);
 Payload *payload_free(Payload *payload);
+uint64_t payload_run_tag(const Payload *payload);
 
 /*
  * Fills buf, `length` bytes (a multiple of PAYLOAD_SECTOR, buf aligned to 64), as write number `index`
@@ -41,6 +42,20 @@ void payload_fill(const Payload *payload, void *buf, size_t length, uint64_t off
 void payload_fill_for(const Payload *payload, const PhasePlan *phase, void *buf, size_t length, uint64_t offset,
                       uint64_t index);
 
+/*
+ * Bytes [from, from + n) of what payload_fill_for() makes of a write of `length` bytes; all multiples of
+ * PAYLOAD_SECTOR, n not 0.
+ */
+void payload_fill_part(const Payload *payload, const PhasePlan *phase, void *buf, size_t from, size_t n,
+                       size_t length, uint64_t offset, uint64_t index);
+
+/* Whether the sector at `from` of that write does not tell which one it is of: zeros, or a piece that is alike. */
+bool payload_is_unstamped(const Payload *payload, const PhasePlan *phase, size_t from, size_t length, uint64_t offset,
+                          uint64_t index);
+
+/* The sector at `from` (bytes) of the piece that is alike in many places, as a phase with dedupe_percentage has it. */
+void payload_fill_shared(const Payload *payload, const PhasePlan *phase, void *sector, size_t from);
+
 typedef struct PayloadStamp {
         uint64_t run_tag;
         uint64_t index;  /* of the write; PAYLOAD_INDEX_SHARED: of none, a piece that is alike in many places */
@@ -52,3 +67,6 @@ typedef struct PayloadStamp {
 /* Reads a sector's header: whatever was there. It is plateau's if ret->sector is where it was read and the tag is
  * known. */
 void payload_read_stamp(const void *sector, PayloadStamp *ret);
+
+/* Whether that header is one that a run of plateau made, to the last bit. */
+bool payload_stamp_is_whole(const void *sector, const PayloadStamp *stamp);

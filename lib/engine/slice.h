@@ -8,8 +8,11 @@
  */
 
 #include "engine/buffers.h"
+#include "engine/check.h"
 #include "engine/payload.h"
 #include "engine/tally.h"
+#include "engine/tracking.h"
+#include "engine/verifier.h"
 
 typedef struct Slice Slice;
 
@@ -23,6 +26,9 @@ typedef struct SliceConfig {
         uint64_t write_step;    /* and from each to the next one */
         int event_fd;           /* written to when the state changes */
         unsigned number;        /* of this slice */
+        bool tracks, checks;    /* some phase of the plan is tracked, or checked */
+        Verifier *verifier;     /* if it checks */
+        const Replay *replay;
         Slice *const *team;     /* the slices of the engine, which end a phase together if one of them has to */
         unsigned n_team;
 } SliceConfig;
@@ -36,14 +42,16 @@ Slice *slice_free(Slice *slice);
 DEFINE_CLEANUP(Slice *, slice_free)
 
 /* Whether it can run a phase: -EBUSY if it is not idle, the error of its ring if that has failed. */
-int slice_check(const Slice *slice);
+int slice_ready(const Slice *slice);
 
 /*
- * Both only when slice_check() is content; all of a team are prepared before the first of them goes. share: copied.
+ * Both only when slice_ready() is content; all of a team are prepared before the first of them goes. share: copied,
+ * as is history, which is that of the share; phase: its index.
  * first_slot: of the buffers. at: where it goes on after running_ns of running time; its write number does not
  * count, see SliceConfig.
  */
-void slice_prepare(Slice *slice, const PhasePlan *share, uint32_t first_slot, const Position *at, uint64_t running_ns);
+void slice_prepare(Slice *slice, uint32_t phase, const PhasePlan *share, const History *history, uint32_t first_slot,
+                   const Position *at, uint64_t running_ns);
 void slice_go(Slice *slice);
 void slice_pause(Slice *slice);
 void slice_resume(Slice *slice);
@@ -53,6 +61,11 @@ EngineState slice_state(const Slice *slice);
 uint64_t slice_running_ns(const Slice *slice);
 void slice_in_flight(const Slice *slice, uint32_t *ret_n, uint64_t *ret_oldest_ns);
 void slice_position(Slice *slice, Position *ret);
+
+/* Of a share that is tracked: where it is at least, and its history, belonging to that. */
+void slice_history(Slice *slice, Position *ret_at, History *ret);
+void slice_allow(Slice *slice, uint64_t ceiling); /* indices below may be submitted */
+const Check *slice_check(const Slice *slice);     /* NULL: it checks no phase */
 void slice_beat(Slice *slice, uint64_t awake_ns);
 uint64_t slice_awake_ns(const Slice *slice);
 uint64_t slice_cpu_ns(const Slice *slice);

@@ -23,6 +23,8 @@ const ExpectOption expect_options[N_EXPECTATIONS] = {
                                       .text = "a time with its unit (us, ms or s)" },
         [EXPECT_TEMPERATURE_MAX] = { "temperature_max", EXPECT_UNIT_CELSIUS, .is_max = true,
                                      .text = "degrees Celsius from 1 to 200" },
+        [EXPECT_VERIFY_ERRORS_MAX] = { "verify_errors_max", EXPECT_UNIT_COUNT, .is_max = true,
+                                       .text = "a number from 0" },
 };
 
 bool expectations_any(const Expectations *expectations) {

@@ -17,6 +17,7 @@ typedef enum Expectation {
         EXPECT_ERRORS_MAX,
         EXPECT_LATENCY_P999_MAX,
         EXPECT_TEMPERATURE_MAX,
+        EXPECT_VERIFY_ERRORS_MAX,
         N_EXPECTATIONS,
 } Expectation;
 

@@ -13,6 +13,7 @@
 #include "spec/job.h"
 #include "spec/notice.h"
 #include "spec/option.h"
+#include "spec/plan-verify.h"
 #include "util/ini.h"
 #include "util/macro.h"
 #include "util/parse.h"
@@ -85,7 +86,7 @@ typedef struct JobReader {
         size_t n_cells; /* of all phases: what the plan will have at most */
         size_t n_shares; /* ring threads of all of these */
         bool *noticed; /* for each of job_options: its notice was given */
-        bool noticed_map;
+        bool noticed_map, noticed_verify;
 } JobReader;
 
 static int out_of_memory(const JobReader *reader, Error *error) {
@@ -225,6 +226,23 @@ static bool has_two_rates(const JobPhase *phase) {
         return bytes && iops;
 }
 
+/* What is verified has to be told by what it holds. */
+static int check_verify(const JobReader *reader, const JobPhase *phase, Error *error) {
+        const char *why = NULL;
+
+        if (!phase->verifies || phase->action == PHASE_ACTION_IDLE)
+                return 0;
+        if (phase->action == PHASE_ACTION_MATRIX)
+                why = "a matrix has no read-back: expected verify=0 there, and a phase of its own that reads and verifies";
+        else if (phase->content.is_zero && phase->read_percent < 100)
+                why = "zeros do not tell which write they are of (zero_buffers, or buffer_compress_percentage=100): "
+                      "expected other contents";
+        if (!why)
+                return 0;
+        return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: phase '%s': verify: %s", reader->name,
+                         phase->verify_place.line, phase->name, why);
+}
+
 /* What I/O looks like, in a matrix too. */
 static int check_load(const JobReader *reader, const JobPhase *phase, Error *error) {
         int r = check_needed(reader, phase, !has_two_rates(phase),
@@ -283,11 +301,13 @@ static int finish_action(const JobReader *reader, PhaseDraft *draft, Error *erro
 static int count_cells(JobReader *reader, const JobPhase *phase, Error *error) {
         size_t n = phase->action == PHASE_ACTION_MATRIX ? phase->matrix_block_bytes.n * phase->matrix_depths.n : 1;
 
+        if (plan_has_read_back(phase))
+                n++;
         reader->n_cells += n;
         reader->n_shares += n * phase->workers;
         if (reader->n_cells > JOB_N_PHASES_MAX)
                 return error_set(error, ERROR_USAGE, E2BIG,
-                                 "%s:%u: expected at most %d phases, cells of a matrix counted",
+                                 "%s:%u: expected at most %d phases, cells of a matrix and read-backs counted",
                                  reader->name, reader->section_line, JOB_N_PHASES_MAX);
         if (reader->n_shares > JOB_N_SHARES_MAX)
                 return error_set(error, ERROR_USAGE, E2BIG,
@@ -326,6 +346,13 @@ static int note_defaults(JobReader *reader, const PhaseDraft *draft) {
                         "%s:%u: phase '%s': zeros are written, without a stamp: a drive may not store them at all, "
                         "and after an interruption they cannot prove that the drive is still the run's",
                         reader->name, reader->section_line, phase->name);
+        if (r >= 0 && phase->verifies && !reader->noticed_verify) {
+                reader->noticed_verify = true;
+                r = add_notice(reader,
+                               "%s:%u: phase '%s': verify: whatever the method, plateau makes the contents of each "
+                               "block again and compares every byte, which finds more than a checksum in the block",
+                               reader->name, phase->verify_place.line, phase->name);
+        }
         if (r >= 0 && phase->action == PHASE_ACTION_IO && phase->time_based && phase->runtime_ns == 0)
                 r = add_notice(reader, "%s:%u: phase '%s': time_based has no effect without runtime",
                                reader->name, reader->section_line, phase->name);
@@ -349,6 +376,7 @@ static int append_phase(Job *job, JobPhase *phase) {
 static void set_default_places(JobPhase *phase, unsigned line) {
         OptionPlace *const places[] = {
                 &phase->bs_place, &phase->split_place, &phase->size_place, &phase->offset_place, &phase->workers_place,
+                &phase->verify_place,
         };
 
         for (size_t i = 0; i < ELEMENTSOF(places); i++)
@@ -369,6 +397,8 @@ static int finish_phase(JobReader *reader, Error *error) {
         r = finish_action(reader, draft, error);
         if (r >= 0)
                 r = check_load(reader, &draft->phase, error);
+        if (r >= 0)
+                r = check_verify(reader, &draft->phase, error);
         if (r >= 0)
                 r = check_outstanding(reader, &draft->phase, error);
         if (r >= 0)
@@ -520,10 +550,6 @@ static int set_option(JobReader *reader, const JobOption *option, const IniEntry
 static int unknown_expectation(const JobReader *reader, const IniEntry *entry, Error *error) {
         const char *nearest = expectation_nearest(entry->key);
 
-        if (strcmp(entry->key, "verify_errors_max") == 0)
-                return error_set(error, ERROR_USAGE, EINVAL,
-                                 "%s:%u: verify_errors_max cannot be judged: this version does not verify what it "
-                                 "has written", reader->name, entry->line);
         return error_set(error, ERROR_USAGE, EINVAL,
                          "%s:%u: unknown criterion '%.*s': expected one of those of [expect] in plateau-job(5)%s%s%s",
                          reader->name, entry->line, SHOWN_MAX, entry->key,
@@ -615,6 +641,7 @@ static Job *job_new(const char *name, const char *text, size_t length) {
                 return NULL;
 
         job->sample_interval_ns = SAMPLE_INTERVAL_DEFAULT_NS;
+        job->verify_memory_bytes = JOB_VERIFY_MEMORY_DEFAULT;
         job->stop_errors_max = UINT64_MAX;
         job->name = job_name_of(name);
         job->file = strdup(name);

@@ -31,6 +31,8 @@
 #define JOB_WORKERS_MAX 32          /* ring threads of a phase */
 #define JOB_N_SHARES_MAX 2048       /* ring threads of all phases, cells of a matrix counted */
 #define JOB_BLOCK_BYTES_MAX (UINT64_C(256) << 20)
+#define JOB_VERIFY_MEMORY_MIN (UINT64_C(1) << 16) /* bytes */
+#define JOB_VERIFY_MEMORY_DEFAULT (UINT64_C(256) << 20)
 #define JOB_BUFFER_BYTES_MAX (UINT64_C(8) << 30) /* of all I/O outstanding */
 
 /* Of one trim of action=discard: between two of them it can be stopped. */
@@ -135,7 +137,11 @@ typedef struct JobPhase {
         Extent io_size; /* of each stream */
         Extent offset;
         Extent offset_increment; /* from each stream's region to the next one's; in percent of the target */
-        OptionPlace bs_place, split_place, size_place, offset_place, offset_increment_place, workers_place;
+        OptionPlace bs_place, split_place, size_place, offset_place, offset_increment_place, workers_place, verify_place;
+        bool verifies;           /* verify=: what it writes is read back, what it only reads is held against that */
+        bool has_read_back;      /* do_verify */
+        bool ends_on_mismatch;   /* continue_on_error without verify: at the first block that is not what was written */
+        bool forgives_mismatches; /* continue_on_error with verify: they fail no run */
         bool ends_on_error[N_DIRECTIONS]; /* continue_on_error: an I/O of it that fails ends the run */
         bool random_map; /* norandommap=0: every block once before any comes again */
         RandomDistribution distribution;
@@ -155,6 +161,7 @@ typedef struct Job {
         size_t text_length; /* bytes */
         char *description; /* of [global], or NULL */
         uint64_t sample_interval_ns; /* 100 ms to 10 s */
+        uint64_t verify_memory_bytes; /* verify_memory */
         Expectations expectations; /* [expect] */
         uint64_t stop_errors_max; /* [stop]: more I/Os of the run that fail end it; UINT64_MAX: however many */
         size_t n_phases; /* at least 1 */

@@ -19,6 +19,7 @@ const PhaseDraft phase_draft_default = {
                 .workers = 1,
                 .loops = 1,
                 .random_repeat = true,
+                .has_read_back = true,
         },
         .block_bytes = { 1, { BLOCK_BYTES_DEFAULT } },
         .depths = { 1, { 1 } },
@@ -83,13 +84,6 @@ static int set_one(const JobOption *option, const char *value, PhaseDraft *draft
         if (r < 0)
                 return r;
         return one ? 0 : -EINVAL;
-}
-
-/* do_verify acts on verify= alone, so either value is true without it. */
-static int set_either(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
-        bool unused;
-
-        return parse_bool(value, &unused);
 }
 
 static int set_norandommap(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
@@ -322,16 +316,39 @@ static int set_action(const JobOption *option, const char *value, PhaseDraft *dr
         return -EINVAL;
 }
 
+/* What fio stores in its blocks, plateau makes again; so all of its methods mean the same here. */
+static int set_verify(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+        static const char *const methods[] = {
+                "md5", "crc64", "crc32", "crc32c-intel", "crc32c", "crc16", "crc7", "sha1", "sha256", "sha512",
+                "sha3-224", "sha3-256", "sha3-384", "sha3-512", "xxhash", "meta", "pattern", "null",
+        };
+
+        if (strcmp(value, "0") == 0) {
+                draft->phase.verifies = false;
+                return 0;
+        }
+        for (size_t i = 0; i < ELEMENTSOF(methods); i++)
+                if (strcmp(value, methods[i]) == 0) {
+                        draft->phase.verifies = true;
+                        return 0;
+                }
+        return -EINVAL;
+}
+
+static int set_verify_memory(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
+        return evaluate_range(option, value, &job->verify_memory_bytes);
+}
+
 /* fio's words. To fio a trim is a kind of write, and what is wrong with data is no matter of I/O. */
 static int set_continue_on_error(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
         static const struct {
                 const char *name;
-                bool reads, writes;
+                bool reads, writes, data;
         } words[] = {
-                { "all", true, true },      { "1", true, true },
-                { "io", true, true },       { "read", .reads = true },
-                { "write", .writes = true }, { "verify" },
-                { "none" },                 { "0" },
+                { "all", true, true, true }, { "1", true, true, true },
+                { "io", true, true },        { "read", .reads = true },
+                { "write", .writes = true }, { "verify", .data = true },
+                { "none" },                  { "0" },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(words); i++)
@@ -339,6 +356,8 @@ static int set_continue_on_error(const JobOption *option, const char *value, Pha
                         draft->phase.ends_on_error[DIRECTION_READ] = !words[i].reads;
                         draft->phase.ends_on_error[DIRECTION_WRITE] = !words[i].writes;
                         draft->phase.ends_on_error[DIRECTION_TRIM] = !words[i].writes;
+                        draft->phase.ends_on_mismatch = !words[i].data;
+                        draft->phase.forgives_mismatches = words[i].data;
                         return 0;
                 }
         return -EINVAL;
@@ -367,7 +386,7 @@ const JobOption job_options[] = {
         { "dedupe_percentage", .set = set_dedupe_percent, .text = "a percentage from 0 to 100" },
         { "description", .set = set_description, .text = "a text of at most 4096 bytes" },
         { "direct", .set = set_one, .text = "1: plateau always goes past the page cache" },
-        { "do_verify", .set = set_either, .text = BOOL_TEXT },
+        { "do_verify", .set = set_bool, .field = FIELD(phase.has_read_back), .text = BOOL_TEXT },
         { "fsync", .set = set_u32, .field = FIELD(phase.fsync_writes), .max = INT32_MAX, .text = "a number of writes" },
         { "io_size", "io_limit", .set = set_extent, .is_bytes = true, .field = FIELD(phase.io_size),
           .text = "bytes" NUMBER_TEXT ", or 1% to 100% of size" },
@@ -412,6 +431,10 @@ const JobOption job_options[] = {
           .text = "1: phases always run one after another" },
         { "time_based", .set = set_bool, .field = FIELD(phase.time_based), .may_be_bare = true, .text = BOOL_TEXT },
         { "until", .set = set_until, .text = "never, or steady: and a time" },
+        { "verify", .set = set_verify, .place = FIELD(phase.verify_place),
+          .text = "0, or one of fio's methods (crc32c, md5, sha256, xxhash, ...)" },
+        { "verify_memory", .set = set_verify_memory, .is_bytes = true, .only_global = true,
+          .min = JOB_VERIFY_MEMORY_MIN, .max = JOB_BUFFER_BYTES_MAX, .text = "64k to 8g" NUMBER_TEXT },
         { "workers", .set = set_u32, .field = FIELD(phase.workers), .place = FIELD(phase.workers_place), .min = 1,
           .max = JOB_WORKERS_MAX, .text = "a number from 1 to 32" },
         { "zero_buffers", .set = set_bool, .field = FIELD(phase.content.is_zero), .may_be_bare = true,
@@ -500,7 +523,7 @@ static const char *const fio_only[] = {
         "thinktime",
         "thinktime_blocks", "thinktime_blocks_type", "thinktime_iotime", "thinktime_spin", "trim_backlog",
         "trim_backlog_batch", "trim_percentage", "trim_verify_zero", "uid", "unified_rw_reporting",
-        "unique_filename", "unit_base", "unlink", "unlink_each_loop", "verify", "verify_async", "verify_backlog",
+        "unique_filename", "unit_base", "unlink", "unlink_each_loop", "verify_async", "verify_backlog",
         "verify_backlog_batch", "verify_dump", "verify_fatal", "verify_interval", "verify_offset", "verify_only",
         "verify_pattern", "verify_state_load", "verify_state_save", "wait_for", "write_barrier", "write_hint",
         "write_iolog", "zonecapacity", "zonemode", "zonerange", "zonesize", "zoneskip",

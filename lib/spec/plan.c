@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "spec/notice.h"
+#include "spec/plan-verify.h"
 #include "spec/plan.h"
 #include "spec/share.h"
 #include "util/hash.h"
@@ -419,6 +420,9 @@ static int bind_io(Binding *binding, unsigned index, uint64_t random_seed, Error
         memcpy(bound->zones, phase->zones, sizeof(bound->zones));
         bound->seed = phase_seed(phase, index, random_seed);
         memcpy(bound->ends_on_error, phase->ends_on_error, sizeof(bound->ends_on_error));
+        bound->is_checked = phase->verifies && !rw_mode_writes(phase->rw);
+        bound->ends_on_mismatch = phase->ends_on_mismatch;
+        bound->fails_on_mismatch = !phase->forgives_mismatches;
 
         r = bind_blocks(binding, error);
         if (r >= 0)
@@ -520,6 +524,7 @@ static Plan *plan_allocate(const Job *job) {
                 bool is_matrix = phase->action == PHASE_ACTION_MATRIX;
 
                 n_max += is_matrix ? phase->matrix_block_bytes.n * phase->matrix_depths.n : 1;
+                n_max += plan_has_read_back(phase);
         }
         if (!plan)
                 return NULL;
@@ -538,8 +543,13 @@ int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t rand
         for (unsigned i = 0; r >= 0 && i < job->n_phases; i++)
                 if (job->phases[i].action == PHASE_ACTION_MATRIX)
                         r = bind_matrix(plan, job, i, target, random_seed, error);
-                else
+                else {
                         r = bind_phase(plan, job, &job->phases[i], i, target, random_seed, error);
+                        if (r >= 0 && plan_has_read_back(&job->phases[i]))
+                                plan_add_read_back(plan, target);
+                }
+        if (r >= 0)
+                r = plan_bind_verification(plan, job, target, error);
         if (r < 0)
                 return r;
         if (plan->n_phases == 0)

@@ -47,6 +47,13 @@ typedef struct PhasePlan {
         Content content;
         uint32_t fsync_writes; /* of all streams; 0: no flushes */
 
+        /* Of verification; the phases of a job without verify= have none of it. */
+        bool is_tracked;       /* a later phase reads back: what it writes is written so that it can be told */
+        bool is_checked;       /* what it reads is held against what the run has written */
+        bool is_read_back;     /* it is the reading that belongs to the phase before: a phase of its own */
+        bool ends_on_mismatch; /* with the first block that is not what was written, as a failure of the run */
+        bool fails_on_mismatch; /* so does the run that goes on, in the end */
+
         RandomDistribution distribution;
         double zipf_theta;
         ZoneSplit zones[N_DIRECTIONS];
@@ -63,6 +70,8 @@ typedef struct PhasePlan {
 typedef struct Plan {
         size_t n_phases; /* at least 1; cells of a matrix are phases of their own */
         PhasePlan *phases;
+        uint32_t granule_bytes; /* of verification: each I/O of phases that are tracked is made of whole ones; 0: none */
+        uint64_t verify_memory_bytes; /* at most, for what it has to know of the device at a time */
         uint64_t stop_errors_max; /* more I/Os of the run that fail end it; UINT64_MAX: however many */
         size_t n_notices;
         char **notices; /* "phase 'x': ... loses its tail", and so on */
@@ -87,6 +96,27 @@ int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t rand
 Plan *plan_free(Plan *plan);
 DEFINE_CLEANUP(Plan *, plan_free)
 #define _cleanup_plan_ _cleanup_(plan_freep)
+
+/* What a phase is called: its section's name, and of one that reads back " verify" behind it. To be freed; or NULL. */
+char *phase_plan_name(const PhasePlan *phase, const Job *job);
+
+/* Whether the reads of a phase go through its region once, from its start to its end. */
+bool phase_plan_reads_in_order(const PhasePlan *phase);
+
+/* Bytes from the first stream's region's start to the last one's end. */
+uint64_t phase_plan_span_bytes(const PhasePlan *phase);
+
+/*
+ * What of the device has to be known at a time where a phase is checked, in granules: window i, from first + i * step,
+ * holds n_each of them (fewer at the end), and serves the I/Os that begin in its first `step`. Two are held if there
+ * are several.
+ */
+typedef struct Windows {
+        uint64_t first, end; /* of the region */
+        uint64_t step, n_each;
+} Windows;
+
+void plan_windows(const Plan *plan, const PhasePlan *phase, Windows *ret);
 
 /* I/Os of one ring thread outstanding at most, if all streams are its own. It trims one at a time, without buffers. */
 uint32_t phase_plan_outstanding(const PhasePlan *phase);

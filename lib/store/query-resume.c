@@ -169,6 +169,22 @@ static int read_positions(Store *store, uint32_t run, Standing *standing, Error 
         return r;
 }
 
+/* What has been written, for what is still to be checked; and what came of checking so far. */
+static int read_verification(Store *store, uint32_t run, Standing *standing, Error *error) {
+        size_t n = standing->n_phases;
+        _cleanup_free_ Verification *verified = calloc(n, sizeof(*verified));
+        _cleanup_free_ bool *is_known = calloc(n, sizeof(*is_known));
+
+        if (!verified || !is_known || standing_make_histories(standing) < 0)
+                return store_out_of_memory(error);
+        int r = store_get_verifications(store, run, verified, is_known, n, error);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < n; i++)
+                standing->phases[i].verified = verified[i];
+        return store_read_histories(store, run, standing, error);
+}
+
 /* 0 if a phase has done I/O of which no position tells, as an earlier version has recorded it; else 1. */
 static int read_whether_known(Store *store, uint32_t run, Error *error) {
         _cleanup_statement_ sqlite3_stmt *stmt = NULL;
@@ -194,6 +210,8 @@ int store_get_resume(Store *store, uint32_t run, StoreResume **ret, Error *error
                 r = read_phases(store, run, resume->standing, error);
         if (r >= 0)
                 r = read_positions(store, run, resume->standing, error);
+        if (r >= 0)
+                r = read_verification(store, run, resume->standing, error);
         if (r >= 0)
                 r = read_whether_known(store, run, error);
         if (r <= 0)

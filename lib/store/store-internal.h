@@ -25,6 +25,11 @@ typedef enum WriteKind {
         WRITE_IMPORTED_TOTALS,
         WRITE_EVENT,
         WRITE_ERRNO,
+        WRITE_HISTORY,
+        WRITE_MAYBES_CLEAR,
+        WRITE_MAYBE,
+        WRITE_VERIFICATION,
+        WRITE_FINDING,
         N_WRITES,
 } WriteKind;
 
@@ -118,6 +123,9 @@ uint32_t column_u32(Columns *columns);       /* cut off */
 double column_double(Columns *columns);      /* NULL reads as NaN */
 char *column_string(Columns *columns);       /* allocated; NULL for NULL */
 void column_directions(Columns *columns, uint64_t ret[static N_DIRECTIONS]);
+
+/* Of a standing whose histories have been made. */
+int store_read_histories(Store *store, uint32_t run, Standing *standing, Error *error);
 
 /* 16 hexadecimal digits, as schema/ keeps bit patterns. */
 #define HEX64_SIZE 17

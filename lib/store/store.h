@@ -166,6 +166,21 @@ int store_insert_event(Store *store, uint32_t run, int64_t at_ns, uint64_t elaps
                        const char *detail, Error *error);
 int store_set_errno(Store *store, uint32_t run, const EngineErrno *errnum, Error *error);
 
+/* Of one share of a phase; its end is told by samples. */
+int store_set_history(Store *store, uint32_t run, uint32_t phase, uint32_t share, const History *history, Error *error);
+
+/* What came of checking all of a phase so far. */
+int store_set_verification(Store *store, uint32_t run, uint32_t phase, const Verification *verification, Error *error);
+
+typedef struct StoreFinding {
+        uint32_t phase;
+        Mismatch kind;
+        uint64_t offset, bytes;
+        char *detail;
+} StoreFinding;
+
+int store_insert_finding(Store *store, uint32_t run, const StoreFinding *finding, Error *error);
+
 /*
  * At the service's start: every active run (running, paused, queued) becomes interrupted, with an outage event
  * that tells when its last sample was, or stopped, with a finished event, if a user had asked for that. A phase
@@ -237,6 +252,13 @@ int store_get_run(Store *store, uint32_t run, StoreRun *ret, Error *error);
 
 int store_get_phases(Store *store, uint32_t run, StorePhase **ret, size_t *ret_n, Error *error);
 void store_phases_free(StorePhase *phases, size_t n);
+
+/* Of phases 0 to n - 1; is_known[i]: it has been checked. */
+int store_get_verifications(Store *store, uint32_t run, Verification *ret, bool *is_known, size_t n, Error *error);
+
+/* In the order in which they were found. */
+int store_get_findings(Store *store, uint32_t run, StoreFinding **ret, size_t *ret_n, Error *error);
+void store_findings_free(StoreFinding *findings, size_t n);
 
 /* What the samples of a phase say of the host. */
 typedef struct StorePhaseCpu {

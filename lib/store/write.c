@@ -86,6 +86,20 @@ static const char *const write_sql[N_WRITES] = {
                 " ON CONFLICT (run, errno) DO UPDATE SET count = excluded.count,"
                 " first_at_ns = excluded.first_at_ns, last_at_ns = excluded.last_at_ns,"
                 " first_offset_bytes = excluded.first_offset_bytes, last_offset_bytes = excluded.last_offset_bytes",
+        [WRITE_HISTORY] =
+                "INSERT INTO histories (run, phase, share, ceiling_index, reach_index, flushed_index)"
+                " VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+                " ON CONFLICT (run, phase, share) DO UPDATE SET ceiling_index = ?4, reach_index = ?5,"
+                " flushed_index = ?6",
+        [WRITE_MAYBES_CLEAR] = "DELETE FROM maybes WHERE run = ? AND phase = ? AND share = ?",
+        [WRITE_MAYBE] = "INSERT INTO maybes (run, phase, share, from_index, to_index) VALUES (?, ?, ?, ?, ?)",
+        [WRITE_VERIFICATION] =
+                "INSERT INTO verifications (run, phase, checked_bytes, corrupt, misplaced, torn, lost)"
+                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+                " ON CONFLICT (run, phase) DO UPDATE SET checked_bytes = ?3, corrupt = ?4, misplaced = ?5, torn = ?6,"
+                " lost = ?7",
+        [WRITE_FINDING] =
+                "INSERT INTO findings (run, phase, kind, offset_bytes, length_bytes, detail) VALUES (?, ?, ?, ?, ?, ?)",
 };
 
 int statement_write(Store *store, WriteKind kind, sqlite3_stmt **ret, Error *error) {
@@ -235,7 +249,8 @@ int store_insert_run(Store *store, const StoreNewRun *run, uint32_t *ret_id, Err
                 &stmt, error);
         for (size_t i = 0; r >= 0 && i < run->plan->n_phases; i++) {
                 const PhasePlan *plan = &run->plan->phases[i];
-                r = insert_phase_row(store, stmt, id, i, plan, run->job->phases[plan->index].name, error);
+                _cleanup_free_ char *name = phase_plan_name(plan, run->job);
+                r = name ? insert_phase_row(store, stmt, id, i, plan, name, error) : store_out_of_memory(error);
         }
         if (r < 0)
                 return r;

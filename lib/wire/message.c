@@ -53,6 +53,45 @@ static void shape_code(Codec *codec, PhaseShape *shape) {
         codec_u32(codec, &shape->workers);
 }
 
+static void history_code(Codec *codec, History *history) {
+        codec_u64(codec, &history->ceiling);
+        codec_u64(codec, &history->reach);
+        codec_u64(codec, &history->flushed);
+        codec_u32(codec, &history->n_maybes);
+        if (history->n_maybes > HISTORY_N_MAYBES_MAX) {
+                codec_refuse(codec);
+                return;
+        }
+        for (uint32_t i = 0; i < history->n_maybes; i++) {
+                codec_u64(codec, &history->maybes[i].from);
+                codec_u64(codec, &history->maybes[i].to);
+        }
+        if (codec->error == 0 && !history_is_valid(history))
+                codec_refuse(codec);
+}
+
+static void verification_fields_code(Codec *codec, Verification *verification) {
+        codec_u64(codec, &verification->checked_bytes);
+        for (unsigned i = 0; i < N_MISMATCHES; i++)
+                codec_u64(codec, &verification->n_blocks[i]);
+}
+
+static void histories_code(Codec *codec, Standing *standing) {
+        if (codec->error == 0 && !standing->histories && standing_make_histories(standing) < 0)
+                codec->error = -ENOMEM;
+        for (uint32_t p = 0; codec->error == 0 && p < standing->n_phases; p++)
+                for (uint32_t k = 0; k < standing->phases[p].shape.workers; k++) {
+                        History *history = histories_at(standing->histories, p, k);
+
+                        if (history)
+                                history_code(codec, history);
+                        else
+                                codec_refuse(codec);
+                        if (codec->error < 0)
+                                return;
+                }
+}
+
 static void standing_fields_code(Codec *codec, Standing *standing) {
         device_info_code(codec, standing->device);
         codec_bool(codec, &standing->same_boot);
@@ -70,7 +109,9 @@ static void standing_fields_code(Codec *codec, Standing *standing) {
                 codec_u64(codec, &standing->phases[i].boot_ns);
                 positions_code(codec, &standing->phases[i].positions);
                 shape_code(codec, &standing->phases[i].shape);
+                verification_fields_code(codec, &standing->phases[i].verified);
         }
+        histories_code(codec, standing);
         if (codec->error == 0 && (standing->run_tag == 0 || standing->phase > standing->n_phases))
                 codec_refuse(codec);
 }
@@ -265,6 +306,31 @@ static void event_code(Codec *codec, Message *message) {
         codec_string(codec, &message->event.detail);
 }
 
+static void history_message_code(Codec *codec, Message *message) {
+        codec_u32(codec, &message->history.phase);
+        codec_u32(codec, &message->history.share);
+        history_code(codec, &message->history.history);
+}
+
+static void recorded_code(Codec *codec, Message *message) {
+        codec_u32(codec, &message->recorded.phase);
+        codec_u32(codec, &message->recorded.share);
+        codec_u64(codec, &message->recorded.ceiling);
+}
+
+static void verification_code(Codec *codec, Message *message) {
+        codec_u32(codec, &message->verification.phase);
+        verification_fields_code(codec, &message->verification.so_far);
+}
+
+static void finding_code(Codec *codec, Message *message) {
+        codec_u32(codec, &message->finding.phase);
+        message->finding.kind = (Mismatch) codec_enum(codec, message->finding.kind, N_MISMATCHES);
+        codec_u64(codec, &message->finding.offset);
+        codec_u64(codec, &message->finding.bytes);
+        codec_string(codec, &message->finding.detail);
+}
+
 static void finished_code(Codec *codec, Message *message) {
         message->finished.outcome = (Outcome) codec_enum(codec, message->finished.outcome, N_OUTCOMES);
         codec_string(codec, &message->finished.detail);
@@ -283,6 +349,10 @@ static void message_code(Codec *codec, Message *message) {
                 [MESSAGE_ERRNO] = errno_code,
                 [MESSAGE_EVENT] = event_code,
                 [MESSAGE_FINISHED] = finished_code,
+                [MESSAGE_HISTORY] = history_message_code,
+                [MESSAGE_RECORDED] = recorded_code,
+                [MESSAGE_VERIFICATION] = verification_code,
+                [MESSAGE_FINDING] = finding_code,
         };
 
         message->type = (MessageType) codec_enum(codec, message->type, N_MESSAGE_TYPES);
@@ -341,6 +411,9 @@ void message_clear(Message *message) {
                 break;
         case MESSAGE_FINISHED:
                 free(message->finished.detail);
+                break;
+        case MESSAGE_FINDING:
+                free(message->finding.detail);
                 break;
         default:
                 break;

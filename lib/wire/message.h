@@ -12,6 +12,7 @@
  *                                 <- STARTED  privileges are gone, I/O begins
  *     PAUSE, RESUME, STOP,
  *     END_PHASE                   ->
+ *     RECORDED                    <- HISTORY
  *                                 <- PHASE, SAMPLE, ERRNO, EVENT ... FINISHED, and it exits
  *
  * Encoded as: u8 type, then the fields in order; numbers little endian at full width, strings and
@@ -21,6 +22,10 @@
  *
  * OPEN with a standing takes a run up that was interrupted: the worker looks for its drive, whatever name that has now,
  * claims it, and proves that it still carries the run's blocks. The tag and seed of GO are those of the standing.
+ *
+ * HISTORY tells what else has to be known of a share of a phase for its contents to be verified; it comes before the
+ * SAMPLE that it goes with. RECORDED answers it when the database holds it: only then is anything submitted up to its
+ * ceiling. VERIFICATION and FINDING tell what came of checking.
  *
  * END_PHASE ends that phase as its time would, and means nothing if it has ended already.
  *
@@ -36,7 +41,7 @@
 #include "wire/standing.h"
 
 #define MESSAGE_VERSION 9
-#define MESSAGE_BYTES_MAX (JOB_TEXT_MAX + 256U * 1024U) /* encoded: the longest job file, or any sample */
+#define MESSAGE_BYTES_MAX (JOB_TEXT_MAX + 1536U * 1024U) /* encoded: the longest job file, or any sample */
 
 typedef enum MessageType {
         MESSAGE_OPEN,
@@ -53,6 +58,10 @@ typedef enum MessageType {
         MESSAGE_EVENT,
         MESSAGE_FINISHED,
         MESSAGE_END_PHASE,
+        MESSAGE_HISTORY,
+        MESSAGE_RECORDED,
+        MESSAGE_VERIFICATION,
+        MESSAGE_FINDING,
         N_MESSAGE_TYPES,
 } MessageType;
 
@@ -132,6 +141,24 @@ typedef struct Message {
                 struct {
                         uint32_t index;
                 } end_phase;
+                struct {
+                        uint32_t phase, share;
+                        History history; /* without its end */
+                } history;
+                struct {
+                        uint32_t phase, share;
+                        uint64_t ceiling;
+                } recorded;
+                struct {
+                        uint32_t phase;
+                        Verification so_far; /* of all of the phase, by whatever workers */
+                } verification;
+                struct {
+                        uint32_t phase;
+                        Mismatch kind;
+                        uint64_t offset, bytes;
+                        char *detail; /* for a person */
+                } finding;
                 Sample *sample;
                 EngineErrno errnum;
                 struct {

@@ -26,6 +26,7 @@ Standing *standing_free(Standing *standing) {
         device_info_free(standing->device);
         free(standing->boot_id);
         free(standing->phases);
+        histories_free(standing->histories);
         free(standing);
         return NULL;
 }
@@ -43,9 +44,81 @@ static PhaseShape shape_of(const PhasePlan *plan) {
         return shape;
 }
 
-void standing_note_plan(Standing *standing, const Plan *plan) {
+int standing_note_plan(Standing *standing, const Plan *plan) {
         for (uint32_t i = 0; i < standing->n_phases; i++)
                 standing->phases[i].shape = shape_of(&plan->phases[i]);
+        return standing_make_histories(standing);
+}
+
+int standing_make_histories(Standing *standing) {
+        _cleanup_free_ uint32_t *n_shares = calloc(standing->n_phases, sizeof(*n_shares));
+
+        if (!n_shares)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < standing->n_phases; i++)
+                n_shares[i] = MIN(standing->phases[i].shape.workers, (uint32_t) JOB_WORKERS_MAX);
+        histories_free(standing->histories);
+        standing->histories = histories_new(n_shares, standing->n_phases);
+        return standing->histories ? 0 : -ENOMEM;
+}
+
+/* Below it all had completed, as far as the samples tell. */
+static uint64_t known_end(const Standing *standing, uint32_t phase, uint32_t share) {
+        const Positions *positions = &standing->phases[phase].positions;
+        bool is_whole = phase < standing->phase || standing->drained;
+
+        if (share >= positions->n)
+                return 0;
+        return is_whole ? positions->of[share].next_index : positions->of[share].low_index;
+}
+
+static void lose_cache(const Standing *standing) {
+        for (uint32_t p = 0; p < standing->n_phases; p++)
+                for (uint32_t k = 0; k < standing->phases[p].positions.n; k++) {
+                        History *history = histories_at(standing->histories, p, k);
+
+                        if (history)
+                                history_lose_cache(history, known_end(standing, p, k));
+                }
+}
+
+static void note_death(const Standing *standing) {
+        for (uint32_t p = standing->phase; p < standing->n_phases; p++)
+                for (uint32_t k = 0; k < standing->phases[p].shape.workers; k++) {
+                        History *history = histories_at(standing->histories, p, k);
+
+                        if (history)
+                                history->reach = history->ceiling;
+                }
+}
+
+bool standing_look_back(Standing *standing, const char *write_cache) {
+        bool has_lost = !standing->same_boot && !(write_cache && strcmp(write_cache, "write through") == 0);
+
+        if (has_lost)
+                lose_cache(standing);
+        if (!standing->drained)
+                note_death(standing);
+        return has_lost || !standing->drained;
+}
+
+void standing_end_histories(Standing *standing, const Plan *plan) {
+        for (uint32_t p = 0; p < standing->n_phases && p <= standing->phase; p++)
+                for (uint32_t k = 0; plan->phases[p].is_tracked && k < plan->phases[p].workers; k++)
+                        histories_at(standing->histories, p, k)->end = known_end(standing, p, k);
+}
+
+void standing_take_up(Standing *standing, const PhasePlan *phase, Positions *at) {
+        if (!phase->is_tracked || standing->drained || !rw_mode_is_random(phase->rw) || phase->random_map)
+                return;
+
+        for (uint32_t k = 0; k < at->n; k++) {
+                History *history = histories_at(standing->histories, standing->phase, k);
+                Position *position = &at->of[k];
+
+                history_add_maybe(history, history->end, history->ceiling);
+                position->first_index = position->low_index = position->next_index = history->ceiling;
+        }
 }
 
 static int check_shape(const PhaseShape *was, const PhaseShape *is, uint32_t index, Error *error) {

@@ -7,7 +7,9 @@
  */
 
 #include "device/info.h"
+#include "sample/history.h"
 #include "sample/position.h"
+#include "sample/verification.h"
 #include "spec/plan.h"
 
 /* What a phase was planned as: enough to see whether it is planned otherwise now. */
@@ -22,6 +24,7 @@ typedef struct PhaseStanding {
         uint64_t boot_ns;    /* CLOCK_BOOTTIME of its newest sample, in the boot of boot_id; 0: it has none */
         Positions positions; /* none before its first sample */
         PhaseShape shape;
+        Verification verified; /* what came of checking what it read */
 } PhaseStanding;
 
 typedef struct Standing {
@@ -38,6 +41,7 @@ typedef struct Standing {
         uint32_t phase;      /* to go on in; n_phases: all are done */
         uint32_t n_phases;
         PhaseStanding *phases; /* by index */
+        Histories *histories;  /* of the shares that the phases' shapes tell; NULL before standing_make_histories() */
 } Standing;
 
 /* Nothing done yet, n_phases of zeros. NULL if memory ran out. */
@@ -46,8 +50,26 @@ Standing *standing_free(Standing *standing);
 DEFINE_CLEANUP(Standing *, standing_free)
 #define _cleanup_standing_ _cleanup_(standing_freep)
 
-/* Notes as what each phase is planned. plan: of as many phases. */
-void standing_note_plan(Standing *standing, const Plan *plan);
+/* Notes as what each phase is planned. plan: of as many phases. -ENOMEM. */
+int standing_note_plan(Standing *standing, const Plan *plan);
+
+/* When the shapes are known: histories of phases that have not begun. -ENOMEM. */
+int standing_make_histories(Standing *standing);
+
+/*
+ * Of a run that is taken up: whether its histories are not as they were. A worker that died may have submitted more than
+ * it told, also in phases that it had not told of; and where the machine has gone down, and the device's cache ("write
+ * back", or not known) with it, what was not flushed may be lost.
+ */
+bool standing_look_back(Standing *standing, const char *write_cache);
+
+/*
+ * Where each share of a phase that is tracked stands, for its worker to go on: `end` of the histories, and what may have
+ * been written beyond. at: of the phase to go on in, as pattern_take_up() has it; an order that jumps goes on where
+ * nothing has ever been submitted.
+ */
+void standing_end_histories(Standing *standing, const Plan *plan);
+void standing_take_up(Standing *standing, const PhasePlan *phase, Positions *at);
 
 /*
  * Whether a plan that was made again, of as many phases, is the one that the run has: else the order of I/O is another

@@ -245,6 +245,22 @@ int database_set_errno(Database *database, uint32_t run, const EngineErrno *errn
         return 0;
 }
 
+int database_set_history(Database *database, uint32_t run, uint32_t phase, uint32_t share, const History *history) {
+        fake_database.n_histories++;
+        fake_database.history = *history;
+        return 0;
+}
+
+int database_set_verification(Database *database, uint32_t run, uint32_t phase, const Verification *verification) {
+        fake_database.verification = *verification;
+        return 0;
+}
+
+int database_add_finding(Database *database, uint32_t run, const StoreFinding *finding) {
+        fake_database.n_findings++;
+        return 0;
+}
+
 const FakeEvent *fake_event(EventKind kind) {
         for (size_t i = fake_database.n_events; i-- > 0;)
                 if (fake_database.events[i].kind == kind)

@@ -42,6 +42,9 @@ typedef struct FakeDatabase {
         PhaseState phase_state;
         unsigned n_stop_asked;
         EngineErrno errnum; /* the last one written */
+        unsigned n_histories, n_findings;
+        History history; /* the last ones written */
+        Verification verification;
         unsigned n_drained;
         unsigned n_places;
         StoreRun *stored; /* what it holds when it is opened, or NULL; allocated */

@@ -338,7 +338,7 @@ END_TEST
 
 START_TEST(test_options_of_fio_that_are_missing_are_told_from_typing_errors) {
         static const char *const options[] = {
-                "verify=crc32c", "bsrange=4k", "thinktime=3", "percentage_random=50",
+                "verify_pattern=0xff", "bsrange=4k", "thinktime=3", "percentage_random=50",
                 "end_fsync=1",
         };
 
@@ -541,8 +541,9 @@ END_TEST
 START_TEST(test_expectations_are_read) {
         _cleanup_job_ Job *job = parse_good("[expect]\nclaimed_iops=60k\nclaimed_bandwidth=550m\nsteady_iops_min=7\n"
                                             "floor_ratio_min=0.5\nerrors_max=0\nlatency_p999_max=5ms\n"
-                                            "[a]\nrw=write\n[expect]\ntemperature_max=70\nsteady_iops_min=1m\n");
-        const double expected[N_EXPECTATIONS] = { 60000, 550.0 * MIB, 1000000, 0.5, 0, 5e6, 70 };
+                                            "[a]\nrw=write\n[expect]\ntemperature_max=70\nsteady_iops_min=1m\n"
+                                            "verify_errors_max=3\n");
+        const double expected[N_EXPECTATIONS] = { 60000, 550.0 * MIB, 1000000, 0.5, 0, 5e6, 70, 3 };
 
         ck_assert_uint_eq(job->n_phases, 1);
         for (size_t i = 0; i < N_EXPECTATIONS; i++) {
@@ -583,7 +584,7 @@ START_TEST(test_expectations_that_do_not_fit_say_what_is_expected) {
                 { "temperature_max=201", -ERANGE, "degrees Celsius" },
                 { "claimed_iop=5", -EINVAL, "did you mean 'claimed_iops'?" },
                 { "rw=write", -EINVAL, "unknown criterion 'rw'" },
-                { "verify_errors_max=0", -EINVAL, "does not verify" },
+                { "verify_errors_max=-1", -EINVAL, "a number from 0" },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {

@@ -72,6 +72,11 @@ static Message messages[] = {
         { .type = MESSAGE_FINISHED, .finished = { OUTCOME_LOST, (char *) "gone" } },
         OPEN(no_strings, false, &standing), /* 16 */
         { .type = MESSAGE_END_PHASE, .end_phase = { JOB_N_PHASES_MAX - 1 } },
+        { .type = MESSAGE_HISTORY, .history = { 3, 31, { .ceiling = 1000, .reach = 900, .flushed = 800, .n_maybes = 2,
+                                                        .maybes = { { 5, 7 }, { 9, 1000 } } } } },
+        { .type = MESSAGE_RECORDED, .recorded = { 3, 31, UINT64_MAX } },
+        { .type = MESSAGE_VERIFICATION, .verification = { 3, { UINT64_MAX, { 1, 2, 3, UINT64_MAX } } } },
+        { .type = MESSAGE_FINDING, .finding = { 3, MISMATCH_LOST, 4096, 512, (char *) "lost at offset 4096" } },
 };
 
 static uint8_t buf[MESSAGE_BYTES_MAX];
@@ -344,6 +349,11 @@ START_TEST(test_impossible_values) {
                 { 13, 1 + 4, 0, 8 },                  /* its count */
                 { 14, 1, N_OCCURRENCES, 1 },
                 { 15, 1, N_OUTCOMES, 1 },
+                { 18, 1 + 4 + 4, 999, 8 },            /* history.ceiling, below a maybe */
+                { 18, 1 + 4 + 4 + 8, 1001, 8 },       /* its reach */
+                { 18, 1 + 4 + 4 + 24, HISTORY_N_MAYBES_MAX + 1, 4 },
+                { 18, 1 + 4 + 4 + 28, 7, 8 },         /* a range of nothing */
+                { 21, 1 + 4, N_MISMATCHES, 1 },       /* finding.kind */
         };
 
         size_t length = encoded(&messages[pokes[_i].message]);
@@ -433,7 +443,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_unknown_type);
         tcase_add_test(tc, test_hostile_lengths);
         tcase_add_test(tc, test_nul_in_string);
-        tcase_add_loop_test(tc, test_impossible_values, 0, 14);
+        tcase_add_loop_test(tc, test_impossible_values, 0, 19);
         tcase_add_test(tc, test_impossible_standing);
         tcase_add_test(tc, test_impossible_device);
         tcase_add_test(tc, test_other_version);

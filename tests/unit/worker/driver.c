@@ -42,7 +42,7 @@ static char *detail;
 static char heard[4096]; /* what the service was told, a word each: "phase0:started sample paused ..." */
 static uint64_t n_writes_heard;
 
-static const Standing *standing; /* where it is taken up */
+static Standing *standing; /* where it is taken up */
 
 static void setup(void) {
         int fds[2];

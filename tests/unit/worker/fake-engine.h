@@ -19,6 +19,12 @@ struct Engine {
         EngineFailure failure;
         Positions positions;
         uint64_t taken_up_ns; /* running time that the phase had when it was taken up */
+        History history;         /* of each share; told when has_history */
+        bool has_history;
+        uint64_t allowed;        /* the ceiling that was */
+        Verification verification;
+        CheckFinding findings[2];
+        unsigned n_findings;
         EngineErrno errnos[2];
         unsigned n_errnos;
 
@@ -117,6 +123,27 @@ uint64_t engine_cpu_ns(Engine *e) {
 
 uint64_t engine_awake_ns(Engine *e) {
         return 0; /* the worst: so only its own thread tells the driver that it ran */
+}
+
+bool engine_history(Engine *e, uint32_t share, History *ret) {
+        bool has_history = e->has_history;
+
+        *ret = e->history;
+        e->has_history = false;
+        return has_history;
+}
+
+void engine_allow(Engine *e, uint32_t phase, uint32_t share, uint64_t ceiling) {
+        e->allowed = ceiling;
+}
+
+void engine_verification(const Engine *e, Verification *ret) {
+        *ret = e->verification;
+}
+
+const CheckFinding *engine_findings(const Engine *e, uint32_t share, unsigned *ret_n) {
+        *ret_n = e->n_findings;
+        return e->findings;
 }
 
 EngineFailure engine_failure(const Engine *e) {

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+
+#include "verified.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "output.h"
+#include "render/json.h"
+#include "render/table.h"
+#include "util/macro.h"
+#include "util/text.h"
+
+int verified_load(Verified *ret, Store *store, uint32_t run, size_t n_phases, Error *error) {
+        *ret = (Verified){
+                .n_phases = n_phases,
+                .of = calloc(MAX(n_phases, (size_t) 1), sizeof(*ret->of)),
+                .is_known = calloc(MAX(n_phases, (size_t) 1), sizeof(*ret->is_known)),
+        };
+        if (!ret->of || !ret->is_known)
+                return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+
+        int r = store_get_verifications(store, run, ret->of, ret->is_known, n_phases, error);
+        return r < 0 ? r : store_get_findings(store, run, &ret->findings, &ret->n_findings, error);
+}
+
+void verified_clear(Verified *verified) {
+        free(verified->of);
+        free(verified->is_known);
+        store_findings_free(verified->findings, verified->n_findings);
+}
+
+bool verified_total(const Verified *verified, Verification *ret) {
+        bool any = false;
+
+        *ret = (Verification){};
+        for (size_t i = 0; i < verified->n_phases; i++) {
+                any = any || verified->is_known[i];
+                ret->checked_bytes += verified->of[i].checked_bytes;
+                for (unsigned k = 0; k < N_MISMATCHES; k++)
+                        ret->n_blocks[k] += verified->of[i].n_blocks[k];
+        }
+        return any;
+}
+
+static json_object *finding_json(const StoreFinding *finding) {
+        json_object *o = json_object_new_object();
+
+        if (!o)
+                return NULL;
+        json_add_string(o, "kind", mismatch_name(finding->kind));
+        json_add_u64(o, "offset", finding->offset);
+        json_add_u64(o, "bytes", finding->bytes);
+        json_add_string(o, "detail", finding->detail);
+        return o;
+}
+
+json_object *verified_json(const Verified *verified, size_t phase) {
+        const Verification *v = &verified->of[phase];
+        json_object *o, *findings;
+
+        if (!verified->is_known[phase])
+                return NULL;
+        o = json_object_new_object();
+        findings = json_object_new_array();
+        if (!o || !findings)
+                return NULL;
+        json_add_u64(o, "checked_bytes", v->checked_bytes);
+        json_add_u64(o, "errors", verification_errors(v));
+        for (Mismatch i = 0; i < N_MISMATCHES; i++)
+                json_add_u64(o, mismatch_name(i), v->n_blocks[i]);
+        for (size_t i = 0; i < verified->n_findings; i++)
+                if (verified->findings[i].phase == phase)
+                        json_object_array_add(findings, finding_json(&verified->findings[i]));
+        json_add(o, "findings", findings);
+        return o;
+}
+
+static int add_row(Table *table, const StorePhase *phase, const Verification *v) {
+        char checked[TEXT_SIZE_MAX], numbers[N_MISMATCHES][24];
+        const char *cells[2 + N_MISMATCHES] = { phase->name, text_format_size(v->checked_bytes, checked) };
+
+        for (unsigned i = 0; i < N_MISMATCHES; i++) {
+                snprintf(numbers[i], sizeof(numbers[i]), "%" PRIu64, v->n_blocks[i]);
+                cells[2 + i] = numbers[i];
+        }
+        return table_add_row(table, cells);
+}
+
+static void print_findings(const Verified *verified) {
+        if (verified->n_findings > 0)
+                puts("\nthe first blocks of each phase that were not what was written:");
+        for (size_t i = 0; i < verified->n_findings; i++) {
+                _cleanup_free_ char *text = text_escape(verified->findings[i].detail);
+
+                printf("  %s\n", text ?: "");
+        }
+}
+
+int verified_print(const Verified *verified, const StorePhase *phases) {
+        static const TableColumn columns[] = {
+                { "VERIFIED", .truncate = true }, { "CHECKED", .right = true }, { "CORRUPT", .right = true },
+                { "MISPLACED", .right = true }, { "TORN", .right = true }, { "LOST", .right = true },
+        };
+        _cleanup_(table_freep) Table *table = NULL;
+        Verification total;
+
+        if (!verified_total(verified, &total))
+                return 0;
+        putchar('\n');
+        int r = table_new(&table, columns, ELEMENTSOF(columns));
+        for (size_t i = 0; r >= 0 && i < verified->n_phases; i++)
+                if (verified->is_known[i])
+                        r = add_row(table, &phases[i], &verified->of[i]);
+        if (r >= 0)
+                r = output_table(table);
+        if (r >= 0)
+                print_findings(verified);
+        return r;
+}

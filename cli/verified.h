@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* What came of reading back what a run has written. */
+
+#include <json-c/json.h>
+
+#include "store/store.h"
+
+typedef struct Verified {
+        size_t n_phases;
+        Verification *of; /* each phase */
+        bool *is_known;   /* it was checked */
+        StoreFinding *findings;
+        size_t n_findings;
+} Verified;
+
+int verified_load(Verified *ret, Store *store, uint32_t run, size_t n_phases, Error *error);
+void verified_clear(Verified *verified);
+
+/* All phases together; false if none was checked. */
+bool verified_total(const Verified *verified, Verification *ret);
+
+/* Of a phase: {"checked_bytes","errors","corrupt",...,"findings":[...]}. NULL: it was not checked, or memory ran out. */
+json_object *verified_json(const Verified *verified, size_t phase);
+
+/* A table of the phases that were checked, and what was found; nothing if none was. */
+int verified_print(const Verified *verified, const StorePhase *phases);

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * All indices are gone through in their order, phase by phase; a later write overwrites an earlier one in the window as
+ * it did on the device. Shares of a phase have no place in common, so their order among each other does not matter.
+ *
+ * Maybes are not entered: a sector tells by its own stamp which write it is of, so whoever finds one asks the history.
+ * Only those that leave no stamp have to be known here.
+ */
+
+#include "engine/replay.h"
+
+#include "engine/pattern.h"
+#include "spec/share.h"
+#include "util/macro.h"
+
+#define CANCEL_EVERY 4096U /* indices */
+
+typedef struct Walk {
+        const Replay *replay;
+        const Window *window;
+        const _Atomic unsigned *turn;
+        unsigned mine;
+        PhasePlan share;
+        Pattern pattern;
+        uint64_t number; /* of index 0 */
+        uint64_t granule_bytes;
+} Walk;
+
+/* The granules of an I/O within the window; of a discard, which is no multiple of them, those that it touches. */
+static bool clip(const Walk *walk, const PatternOp *op, uint64_t *ret_from, uint64_t *ret_to) {
+        uint64_t first = op->offset / walk->granule_bytes;
+        uint64_t end = (op->offset + op->length - 1) / walk->granule_bytes + 1;
+
+        *ret_from = MAX(first, walk->window->first);
+        *ret_to = MIN(end, walk->window->first + walk->window->n);
+        return *ret_from < *ret_to;
+}
+
+static void enter_certain(const Walk *walk, const PatternOp *op, uint64_t index) {
+        uint64_t value = op->direction == DIRECTION_TRIM ? GRANULE_UNKNOWN : walk->number + index, from, to;
+
+        if (op->direction == DIRECTION_READ || !clip(walk, op, &from, &to))
+                return;
+        for (uint64_t i = from; i < to; i++)
+                walk->window->granules[i - walk->window->first] = value;
+}
+
+static void enter_maybe(const Walk *walk, const PatternOp *op, uint64_t index) {
+        uint64_t from, to;
+
+        if (op->direction == DIRECTION_READ || !clip(walk, op, &from, &to))
+                return;
+        for (uint64_t i = from; i < to; i++) {
+                uint64_t *granule = &walk->window->granules[i - walk->window->first];
+
+                if (op->direction == DIRECTION_TRIM)
+                        *granule = GRANULE_UNKNOWN;
+                else if (payload_is_unstamped(walk->replay->payload, &walk->share,
+                                              i * walk->granule_bytes - op->offset, op->length, op->offset,
+                                              walk->number + index))
+                        *granule |= GRANULE_MAYBE_UNSTAMPED;
+        }
+}
+
+static bool is_cancelled(const Walk *walk) {
+        return atomic_load_explicit(walk->turn, memory_order_relaxed) != walk->mine;
+}
+
+static bool walk_range(const Walk *walk, uint64_t from, uint64_t to,
+                       void (*enter)(const Walk *walk, const PatternOp *op, uint64_t index)) {
+        for (uint64_t index = from; index < to; index++) {
+                PatternOp op = pattern_at(&walk->pattern, index);
+
+                enter(walk, &op, index);
+                if (index % CANCEL_EVERY == 0 && is_cancelled(walk))
+                        return false;
+        }
+        return true;
+}
+
+static bool leaves_no_stamp(const PhasePlan *phase) {
+        return phase->content.is_zero || phase->content.dedupe_percent > 0 || rw_mode_uses(phase->rw, DIRECTION_TRIM);
+}
+
+static bool walk_maybes(const Walk *walk, uint64_t from, uint64_t to) {
+        return !leaves_no_stamp(&walk->share) || walk_range(walk, from, to, enter_maybe);
+}
+
+/* From the first index to the last that may have been submitted. */
+static bool walk_share(const Walk *walk, const History *history) {
+        uint64_t at = 0;
+
+        for (uint32_t i = 0; i < history->n_maybes && history->maybes[i].from < history->end; i++) {
+                uint64_t to = MIN(history->maybes[i].to, history->end);
+
+                if (!walk_range(walk, at, history->maybes[i].from, enter_certain) ||
+                    !walk_maybes(walk, history->maybes[i].from, to))
+                        return false;
+                at = to;
+        }
+        return walk_range(walk, at, history->end, enter_certain) && walk_maybes(walk, history->end, history->reach);
+}
+
+/* Of a share that has no place in the window. */
+static bool is_beside(const Walk *walk) {
+        const PhasePlan *share = &walk->share;
+        uint64_t from = walk->window->first * walk->granule_bytes, to = from + walk->window->n * walk->granule_bytes;
+        uint64_t end = share->region_offset + share->region_bytes +
+                       (uint64_t) (MAX(share->numjobs, 1U) - 1) * share->stream_step_bytes;
+
+        return share->region_offset >= to || end <= from;
+}
+
+bool replay_window(const Replay *replay, const Window *window, const _Atomic unsigned *turn, unsigned mine) {
+        Walk walk = {
+                .replay = replay, .window = window, .turn = turn, .mine = mine,
+                .granule_bytes = replay->plan->granule_bytes,
+        };
+
+        for (uint64_t i = 0; i < window->n; i++)
+                window->granules[i] = GRANULE_UNWRITTEN;
+        for (uint32_t p = 0; p < replay->n_phases; p++) {
+                const PhasePlan *phase = &replay->plan->phases[p];
+
+                if (!phase->is_tracked)
+                        continue;
+                for (uint32_t k = 0; k < phase->workers; k++) {
+                        phase_plan_share(&walk.share, phase, k);
+                        if (is_beside(&walk))
+                                continue;
+                        pattern_init(&walk.pattern, &walk.share, k);
+                        walk.number = write_number(p, k, 0);
+                        if (!walk_share(&walk, histories_at(replay->histories, p, k)))
+                                return false;
+                }
+        }
+        return true;
+}

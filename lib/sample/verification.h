@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#pragma once
+
+/* What came of reading back what a run has written. */
+
+#include <stdint.h>
+
+/* What is wrong with a block that was read. The values are stored and sent: append only. */
+typedef enum Mismatch {
+        MISMATCH_CORRUPT,   /* not what any write of the run put there */
+        MISMATCH_MISPLACED, /* what the run wrote somewhere else */
+        MISMATCH_TORN,      /* sectors of an older write among those of the newest one */
+        MISMATCH_LOST,      /* an older write of the run, or what an earlier run had left: the newest one is missing */
+        N_MISMATCHES,
+} Mismatch;
+
+/* "corrupt" and so on; NULL if there is none. */
+const char *mismatch_name(Mismatch mismatch);
+
+/* Of a phase. A block is the smallest unit that the run writes, told by Plan.granule_bytes. */
+typedef struct Verification {
+        uint64_t checked_bytes; /* held against what was to be there */
+        uint64_t n_blocks[N_MISMATCHES];
+} Verification;
+
+static inline uint64_t verification_errors(const Verification *verification) {
+        uint64_t n = 0;
+
+        for (unsigned i = 0; i < N_MISMATCHES; i++)
+                n += verification->n_blocks[i];
+        return n;
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+
+/* Histories of what is written, and what came of reading it back. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/store-internal.h"
+#include "util/macro.h"
+
+static void bind_share(Binder *b, uint32_t run, uint32_t phase, uint32_t share) {
+        bind_u64(b, run);
+        bind_u64(b, phase);
+        bind_u64(b, share);
+}
+
+static int write_history(Store *store, uint32_t run, uint32_t phase, uint32_t share, const History *history,
+                         Error *error) {
+        _cleanup_reset_ sqlite3_stmt *stmt = NULL;
+        int r = statement_write(store, WRITE_HISTORY, &stmt, error);
+        if (r < 0)
+                return r;
+
+        Binder b = { .stmt = stmt };
+        bind_share(&b, run, phase, share);
+        bind_u64(&b, history->ceiling);
+        bind_u64(&b, history->reach);
+        bind_u64(&b, history->flushed);
+        return statement_step(store, stmt, error, "write to");
+}
+
+static int clear_maybes(Store *store, uint32_t run, uint32_t phase, uint32_t share, Error *error) {
+        _cleanup_reset_ sqlite3_stmt *stmt = NULL;
+        int r = statement_write(store, WRITE_MAYBES_CLEAR, &stmt, error);
+        if (r < 0)
+                return r;
+
+        Binder b = { .stmt = stmt };
+        bind_share(&b, run, phase, share);
+        return statement_step(store, stmt, error, "write to");
+}
+
+static int write_maybe(Store *store, uint32_t run, uint32_t phase, uint32_t share, const IndexRange *range,
+                       Error *error) {
+        _cleanup_reset_ sqlite3_stmt *stmt = NULL;
+        int r = statement_write(store, WRITE_MAYBE, &stmt, error);
+        if (r < 0)
+                return r;
+
+        Binder b = { .stmt = stmt };
+        bind_share(&b, run, phase, share);
+        bind_u64(&b, range->from);
+        bind_u64(&b, range->to);
+        return statement_step(store, stmt, error, "write to");
+}
+
+int store_set_history(Store *store, uint32_t run, uint32_t phase, uint32_t share, const History *history,
+                      Error *error) {
+        int r = write_history(store, run, phase, share, history, error);
+
+        if (r >= 0)
+                r = clear_maybes(store, run, phase, share, error);
+        for (uint32_t i = 0; r >= 0 && i < history->n_maybes; i++)
+                r = write_maybe(store, run, phase, share, &history->maybes[i], error);
+        return r;
+}
+
+int store_set_verification(Store *store, uint32_t run, uint32_t phase, const Verification *verification,
+                           Error *error) {
+        _cleanup_reset_ sqlite3_stmt *stmt = NULL;
+        int r = statement_write(store, WRITE_VERIFICATION, &stmt, error);
+        if (r < 0)
+                return r;
+
+        Binder b = { .stmt = stmt };
+        bind_u64(&b, run);
+        bind_u64(&b, phase);
+        bind_u64(&b, verification->checked_bytes);
+        for (unsigned i = 0; i < N_MISMATCHES; i++)
+                bind_u64(&b, verification->n_blocks[i]);
+        return statement_step(store, stmt, error, "write to");
+}
+
+int store_insert_finding(Store *store, uint32_t run, const StoreFinding *finding, Error *error) {
+        _cleanup_reset_ sqlite3_stmt *stmt = NULL;
+        int r = statement_write(store, WRITE_FINDING, &stmt, error);
+        if (r < 0)
+                return r;
+
+        Binder b = { .stmt = stmt };
+        bind_u64(&b, run);
+        bind_u64(&b, finding->phase);
+        bind_text(&b, mismatch_name(finding->kind));
+        bind_u64(&b, finding->offset);
+        bind_u64(&b, finding->bytes);
+        bind_text(&b, finding->detail);
+        return statement_step(store, stmt, error, "write to");
+}
+
+/* --- reading --- */
+
+static int corrupt(Store *store, uint32_t run, Error *error) {
+        return error_set(error, ERROR_UNREACHABLE, EBADMSG, "%s is corrupt: what run %u has written", store->path, run);
+}
+
+static int read_maybes(Store *store, uint32_t run, Standing *standing, Error *error) {
+        _cleanup_statement_ sqlite3_stmt *stmt = NULL;
+        int r = statement_prepare(store, "SELECT phase, share, from_index, to_index FROM maybes WHERE run = ?"
+                                  " ORDER BY phase, share, from_index", &stmt, error);
+        if (r < 0)
+                return r;
+
+        sqlite3_bind_int64(stmt, 1, run);
+        while ((r = statement_step(store, stmt, error, "read")) > 0) {
+                Columns c = { .stmt = stmt };
+                uint32_t phase = column_u32(&c), share = column_u32(&c);
+                uint64_t from = column_u64(&c), to = column_u64(&c);
+                History *history = histories_at(standing->histories, phase, share);
+
+                if (!history)
+                        return corrupt(store, run, error);
+                history_add_maybe(history, from, to);
+        }
+        return r;
+}
+
+int store_read_histories(Store *store, uint32_t run, Standing *standing, Error *error) {
+        _cleanup_statement_ sqlite3_stmt *stmt = NULL;
+        int r = statement_prepare(store, "SELECT phase, share, ceiling_index, reach_index, flushed_index FROM histories"
+                                  " WHERE run = ?", &stmt, error);
+        if (r < 0)
+                return r;
+
+        sqlite3_bind_int64(stmt, 1, run);
+        while ((r = statement_step(store, stmt, error, "read")) > 0) {
+                Columns c = { .stmt = stmt };
+                uint32_t phase = column_u32(&c), share = column_u32(&c);
+                History *history = histories_at(standing->histories, phase, share);
+
+                if (!history)
+                        return corrupt(store, run, error);
+                history->ceiling = column_u64(&c);
+                history->reach = column_u64(&c);
+                history->flushed = column_u64(&c);
+        }
+        return r < 0 ? r : read_maybes(store, run, standing, error);
+}
+
+int store_get_verifications(Store *store, uint32_t run, Verification *ret, bool *is_known, size_t n, Error *error) {
+        _cleanup_statement_ sqlite3_stmt *stmt = NULL;
+        int r = statement_prepare(store, "SELECT phase, checked_bytes, corrupt, misplaced, torn, lost"
+                                  " FROM verifications WHERE run = ?", &stmt, error);
+        if (r < 0)
+                return r;
+
+        for (size_t i = 0; i < n; i++) {
+                ret[i] = (Verification){};
+                is_known[i] = false;
+        }
+        sqlite3_bind_int64(stmt, 1, run);
+        while ((r = statement_step(store, stmt, error, "read")) > 0) {
+                Columns c = { .stmt = stmt };
+                uint32_t phase = column_u32(&c);
+
+                if (phase >= n)
+                        continue;
+                is_known[phase] = true;
+                ret[phase].checked_bytes = column_u64(&c);
+                for (unsigned i = 0; i < N_MISMATCHES; i++)
+                        ret[phase].n_blocks[i] = column_u64(&c);
+        }
+        return r;
+}
+
+static int mismatch_from_name(const char *name) {
+        for (Mismatch i = 0; i < N_MISMATCHES; i++)
+                if (name && strcmp(mismatch_name(i), name) == 0)
+                        return (int) i;
+        return -EINVAL;
+}
+
+static int read_finding(Columns *c, StoreFinding *finding) {
+        finding->phase = column_u32(c);
+        _cleanup_free_ char *kind = column_string(c);
+        int r = mismatch_from_name(kind);
+
+        finding->kind = r < 0 ? MISMATCH_CORRUPT : (Mismatch) r;
+        finding->offset = column_u64(c);
+        finding->bytes = column_u64(c);
+        finding->detail = column_string(c);
+        return c->failed ? -ENOMEM : r;
+}
+
+int store_get_findings(Store *store, uint32_t run, StoreFinding **ret, size_t *ret_n, Error *error) {
+        _cleanup_statement_ sqlite3_stmt *stmt = NULL;
+        StoreFinding *findings = NULL;
+        size_t n = 0;
+        int r = statement_prepare(store, "SELECT phase, kind, offset_bytes, length_bytes, detail FROM findings"
+                                  " WHERE run = ? ORDER BY phase, finding", &stmt, error);
+        if (r < 0)
+                return r;
+
+        sqlite3_bind_int64(stmt, 1, run);
+        while ((r = statement_step(store, stmt, error, "read")) > 0) {
+                Columns c = { .stmt = stmt };
+                StoreFinding *grown = reallocarray(findings, n + 1, sizeof(*grown));
+
+                if (grown) {
+                        findings = grown;
+                        findings[n] = (StoreFinding){};
+                        r = read_finding(&c, &findings[n++]);
+                }
+                if (!grown || r < 0) {
+                        store_findings_free(findings, n);
+                        return r == -EINVAL ? corrupt(store, run, error) : store_out_of_memory(error);
+                }
+        }
+        if (r < 0) {
+                store_findings_free(findings, n);
+                return r;
+        }
+        *ret = findings;
+        *ret_n = n;
+        return 0;
+}
+
+void store_findings_free(StoreFinding *findings, size_t n) {
+        for (size_t i = 0; i < n; i++)
+                free(findings[i].detail);
+        free(findings);
+}

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: MIT
+"""What a run has written is read back and verified: nothing is wrong on a drive that keeps its data, whatever happens
+to the run meanwhile; and whatever is put in the place of it is found as what it is."""
+
+import os
+import signal
+import sqlite3
+
+import needs
+import pytest
+from harness import MIB, SsdSim, is_gone, wait_for
+
+BLOCK = 4096
+SIZE = 32 * MIB
+REGION = 16 * MIB
+
+# All is written once, then much of it again, in random order at depth 64. Between them, and before it is read, there is
+# time to look at the file that the device lies on.
+FILL = f"[fill]\nrw=write\nbs=64k\niodepth=4\nsize={REGION}\nverify=crc32c\ndo_verify=0\n"
+LOOK = "[{name}]\naction=idle\nruntime=600\n"
+TORTURE = f"[torture]\nrw=randwrite\nbs=4k\niodepth=64\nsize={REGION}\nnumber_ios=12000\nverify=crc32c\ndo_verify=0\n"
+CHECK = f"[check]\nrw=read\nbs=128k\niodepth=8\nsize={REGION}\nverify=crc32c\n"
+
+
+def verified(shown, name):
+    (phase,) = [phase for phase in shown["phases"] if phase["name"] == name]
+    return phase["verify"]
+
+
+def errors_by_kind(found):
+    return {kind: found[kind] for kind in ("corrupt", "misplaced", "torn", "lost") if found[kind] > 0}
+
+
+def check_is_healthy(shown, name, checked_min=1):
+    found = verified(shown, name)
+    assert found["errors"] == 0 and found["findings"] == [], found
+    assert found["checked_bytes"] >= checked_min
+
+
+# --- what is put in the place of what was written ------------------------------------------------
+
+
+def end_rest(service, run):
+    """Ends the idle phase that the run is in, as nothing but its time would."""
+    (pid,) = service.workers()
+    return pid
+
+
+def pause_in(service, run, phase, action):
+    """Pauses the run in an idle phase of a second or so, and does something to its device meanwhile."""
+    wait_for(lambda: service.row(run)["phase"] == phase, 30, f"phase {phase}", interval=0.02)
+    service.cli("pause", run)
+    service.wait_state(run, "paused")
+    assert service.row(run)["phase"] == phase
+    result = action()
+    service.cli("resume", run)
+    return result
+
+
+class Faults:
+    """A file and what it held before the torture: puts a fault of each kind into blocks that were written since."""
+
+    def __init__(self, file):
+        self.file = file
+        self.old = file.read_bytes()
+
+    def inject(self):
+        new = self.file.read_bytes()
+        changed = [at for at in range(0, REGION, BLOCK) if new[at : at + BLOCK] != self.old[at : at + BLOCK]]
+        assert len(changed) > 1000
+        # Apart from each other, so that none is told as a part of another's.
+        bit, zeros, copy, torn, lost = changed[10], changed[200], changed[400], changed[600], changed[800]
+        source = changed[300]
+        flipped = bytes([new[bit + 2000] ^ 4])
+        with open(self.file, "r+b") as f:
+            for at, data in (
+                (bit + 2000, flipped),
+                (zeros, bytes(BLOCK)),
+                (copy, new[source : source + BLOCK]),
+                (torn + BLOCK // 2, self.old[torn + BLOCK // 2 : torn + BLOCK]),
+                (lost, self.old[lost : lost + BLOCK]),
+            ):
+                f.seek(at)
+                f.write(data)
+        return [
+            ("corrupt", bit + 1536, 512, "damaged"),
+            ("corrupt", zeros, BLOCK, "zeros"),
+            ("misplaced", copy, BLOCK, f"belongs to offset {source}"),
+            ("torn", torn + BLOCK // 2, BLOCK // 2, "phase 0"),
+            ("lost", lost, BLOCK, "phase 0"),
+        ]
+
+
+def run_with_faults(service, device, options=""):
+    """Returns the run's `show` at its end, and what was put there."""
+    looks = [LOOK.format(name=name).replace("600", "2") for name in ("look", "inject")]
+    job = f"[global]\n{options}\n" + FILL + looks[0] + TORTURE + looks[1] + CHECK
+    (run,) = service.start_run(job, device)
+    faults = pause_in(service, run, "look", lambda: Faults(device.file))
+    injected = pause_in(service, run, "inject", faults.inject)
+    return service.wait_state(run, "done", "failed", timeout=60), injected
+
+
+def test_whatever_is_put_there_is_found_as_what_it_is(own_service, loop):
+    shown, injected = run_with_faults(own_service, loop(SIZE))
+    found = verified(shown, "check")
+    assert errors_by_kind(found) == {"corrupt": 2, "misplaced": 1, "torn": 1, "lost": 1}
+    assert found["checked_bytes"] == REGION
+    told = {finding["offset"]: finding for finding in found["findings"]}
+    assert sorted(told) == sorted(offset for _, offset, _, _ in injected)
+    for kind, offset, length, text in injected:
+        assert (told[offset]["kind"], told[offset]["bytes"]) == (kind, length)
+        assert text in told[offset]["detail"]
+
+    # No silent success: the run has failed, with a reason, and events tell each.
+    assert shown["state"] == "failed"
+    last = shown["events"][-1]
+    assert last["kind"] == "finished" and "5 blocks were read back not as written (EILSEQ)" in last["detail"]
+    assert len([event for event in shown["events"] if event["kind"] == "error"]) == len(injected)
+    text = own_service.cli("show", shown["run"]).out
+    assert "misplaced at offset" in text and "CORRUPT" in text
+    verdict = own_service.cli("verdict", shown["run"], "--json", check=1).json
+    (reason,) = [r for r in verdict["reasons"] if r["criterion"] == "verify_errors_max"]
+    assert (reason["measured"], reason["result"]) == (5, "fail")
+
+
+def test_a_job_that_continues_on_errors_of_verification_is_done(own_service, loop):
+    shown, injected = run_with_faults(own_service, loop(SIZE), "continue_on_error=verify")
+    assert shown["state"] == "done"
+    assert verified(shown, "check")["errors"] == len(injected)
+
+
+def test_a_job_that_does_not_continue_ends_with_the_first(own_service, loop):
+    shown, injected = run_with_faults(own_service, loop(SIZE), "continue_on_error=none")
+    first = min(offset for _, offset, _, _ in injected)
+    assert shown["state"] == "failed"
+    (finished,) = [event["detail"] for event in shown["events"] if event["kind"] == "finished"]
+    assert f"at offset {first // (128 * 1024) * (128 * 1024)} is not what was written (EILSEQ)" in finished
+    assert verified(shown, "check")["checked_bytes"] < REGION
+
+
+# --- a drive that keeps its data -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        f"[w]\nrw=randwrite\nbs=4k\niodepth=64\nsize={REGION}\nnumber_ios=20000\n",
+        "[w]\nrw=randrw\nbs=4k,8k\nrwmixread=30\niodepth=16\nsize=5m\noffset=1m\nnumber_ios=6000\nfsync=100\n",
+        "[w]\nrw=randwrite\nbssplit=512/20:4k/50:64k/30\niodepth=32\nsize=8m\nio_size=24m\ndedupe_percentage=30\n",
+        "[w]\nrw=write\nbs=12k\niodepth=4\nnumjobs=3\noffset_increment=2m\nsize=1900k\nloops=3\n",
+        "[w]\nrw=randwrite\nbs=4k\nnorandommap=0\niodepth=16\nsize=8m\nloops=3\nbuffer_compress_percentage=50\n",
+        "[w]\nrw=randwrite\nbs=4k\nrandom_distribution=zipf:1.2\niodepth=32\nsize=8m\nnumber_ios=8000\n",
+        "[w]\nrw=randwrite\nbs=4k\nrandom_distribution=zoned:60/10:40/90\niodepth=32\nsize=8m\nnumber_ios=8000\n",
+        "[w]\nrw=randwrite\nbs=4k\nworkers=2\niodepth=32\nsize=8m\nnumber_ios=8000\nrate_iops=40000\n",
+        "[old]\nrw=write\nbs=64k\nsize=8m\nzero_buffers\nverify=0\n[t]\nrw=randtrim\nbs=4k\nsize=8m\nnumber_ios=200\n"
+        "verify=0\n[w]\nrw=randwrite\nbs=4k\niodepth=32\nsize=8m\nnumber_ios=1000\n",
+    ],
+    ids=["random", "mixed", "split", "streams", "map", "zipf", "zoned", "workers", "after-zeros-and-trims"],
+)
+def test_a_healthy_drive_has_no_errors(own_service, loop, job):
+    shown = own_service.run_job("[global]\nverify=md5\n" + job, loop(SIZE))
+    assert [phase["name"] for phase in shown["phases"]][-1] == "w verify"
+    check_is_healthy(shown, "w verify")
+    assert shown["phases"][-1]["write_ios"] == 0 and shown["phases"][-1]["state"] == "done"
+    verdict = own_service.cli("verdict", shown["run"], "--json", check=False).json
+    (reason,) = [r for r in verdict["reasons"] if r["criterion"] == "verify_errors_max"]
+    assert reason["result"] == "pass"
+
+
+def test_it_needs_no_more_memory_than_it_is_given(own_service, loop):
+    """Many windows: 64 KiB hold what is to be known of 2 MiB of blocks of 512 bytes."""
+    job = "[global]\nverify_memory=64k\nverify=md5\n[w]\nrw=randwrite\nbs=512\niodepth=64\nsize=24m\nnumber_ios=60000\n"
+    shown = own_service.run_job(job, loop(SIZE))
+    check_is_healthy(shown, "w verify", 10 * MIB)
+    assert shown["phases"][1]["read_bytes"] == 24 * MIB
+
+
+def test_completions_in_random_order(own_service, ssd):
+    """Also where many writes go to few blocks, so that some are outstanding to the same one."""
+    job = "[w]\nrw=randwrite\nbs=4k\niodepth=64\nsize=512k\nnumber_ios=4000\nverify=crc32c\n"
+    shown = own_service.run_job(job, ssd(16 * MIB, iops=4000, shuffle="5ms"))
+    check_is_healthy(shown, "w verify", 512 * 1024)
+
+
+# --- whatever happens to the run -----------------------------------------------------------------
+
+
+def histories(service, run):
+    database = sqlite3.connect(service.db)
+    try:
+        maybes = database.execute("SELECT sum(to_index - from_index) FROM maybes WHERE run = ?", (run,)).fetchone()[0]
+        return maybes or 0, database.execute("SELECT max(reach_index) FROM histories WHERE run = ?", (run,)).fetchone()[0]
+    finally:
+        database.close()
+
+
+LONG = f"[w]\nrw={{rw}}\nbs=4k\niodepth=64\nsize={REGION}\ntime_based\nruntime=4\nverify=crc32c\nrate_iops=20000\n"
+
+
+@pytest.mark.parametrize("rw", ["randwrite", "write", "randwrite\nnorandommap=0"], ids=["random", "sequential", "map"])
+def test_killed_and_taken_up_again(own_service, loop, rw):
+    service = own_service
+    (run,) = service.start_run(LONG.format(rw=rw), loop(SIZE))
+    service.wait_samples(run, 1)
+    service.cli("pause", run)
+    service.wait_state(run, "paused")
+    service.cli("resume", run)
+    service.wait_state(run, "running")
+    os.kill(service.wait_workers(1)[0], signal.SIGKILL)
+    service.wait_event(run, "resumed", 2)
+    service.wait_samples(run, 2)
+    for worker in service.kill9():
+        wait_for(lambda pid=worker: is_gone(pid), 10, "the worker's end")
+    service.start()
+    service.wait_event(run, "resumed", 3)
+    service.restart()
+    shown = service.wait_state(run, "done", "failed", "refused", timeout=60)
+    assert shown["state"] == "done", shown["events"]
+    check_is_healthy(shown, "w verify", REGION // 2)
+    maybes, reach = histories(service, run)
+    assert reach > 0
+    assert (maybes > 0) == (rw == "randwrite")
