@@ -176,7 +176,7 @@ const Verb verb_export = {
         .words = "RUN [--format csv|json|fio] [-o FILE|PREFIX] [--phase P] [--kind iops|bw|lat]",
         .description = "Writes all samples of a run, as CSV (the default), as the JSON of 'samples' (also with "
                        "--json), or as fio's interval logs PREFIX_iops.1.log, PREFIX_bw.1.log and PREFIX_clat.1.log, "
-                       "of one phase. 'import' reads CSV and logs of a phase back to the same numbers. Goes to "
+                       "of one phase. 'import' reads all of them back to the same numbers. Goes to "
                        "standard output unless -o names a file, which must not exist yet.",
         .n_words_min = 1,
         .n_words_max = 1,

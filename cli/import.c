@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "import-json.h"
 #include "live.h"
 #include "output.h"
 #include "recorded-run.h"
@@ -14,7 +15,8 @@
 #include "util/time.h"
 
 typedef struct Import {
-        RecordingFormat format;
+        RecordingFormat format; /* RECORDING_CSV also of JSON, which is read as such */
+        bool json;
         RecordingKind kind;
         uint64_t block_bytes, capacity_bytes; /* 0: not told */
         Recording *recording;
@@ -97,14 +99,26 @@ static int open_recording(Import *import, const char *path, FILE **ret, Error *e
         return 0;
 }
 
+/* Neither fio's logs nor CSV begin so. */
+static bool is_json(FILE *f) {
+        int c = getc(f);
+
+        return c != EOF && ungetc(c, f) == '{';
+}
+
 static int add_file(Import *import, const char *path, Error *error) {
-        _cleanup_fclose_ FILE *f = NULL;
+        _cleanup_fclose_ FILE *f = NULL, *csv = NULL;
         const char *name = shown_name(path);
+        RecordingFormat format = import->format;
         RecordingNotes notes;
 
         int r = open_recording(import, path, &f, error);
+        if (r >= 0 && (import->json || (format == RECORDING_GUESSED && is_json(f)))) {
+                format = RECORDING_CSV;
+                r = import_json_to_csv(f, name, &csv, error);
+        }
         if (r >= 0)
-                r = recording_add(import->recording, name, f, import->format, import->kind, &notes, error);
+                r = recording_add(import->recording, name, csv ?: f, format, import->kind, &notes, error);
         if (r < 0)
                 return r;
         if (notes.left_out)
@@ -135,7 +149,7 @@ static int name_source(Import *import, const Arguments *arguments) {
 /* What the names of a run's logs have in common: "night_iops.1.log" is of "night", "night.csv" too. */
 static char *default_name(const char *path) {
         static const char *const ends[] = { "_iops.", "_bw.", "_lat.", "_clat.", ".iops.", ".bw.", ".lat.", ".clat.",
-                                            ".log", ".csv", ".tsv", ".txt" };
+                                            ".log", ".csv", ".tsv", ".txt", ".json" };
         const char *name = basename(shown_name(path));
         size_t length = strlen(name);
 
@@ -178,17 +192,18 @@ static int read_size(const Arguments *arguments, const char *name, uint64_t max,
         return 0;
 }
 
-static int read_format(const Arguments *arguments, RecordingFormat *ret, Error *error) {
+static int read_format(const Arguments *arguments, Import *import, Error *error) {
         const char *value = arguments_value(arguments, "format");
 
+        import->json = value && strcmp(value, "json") == 0;
         if (!value)
-                *ret = RECORDING_GUESSED;
+                import->format = RECORDING_GUESSED;
         else if (strcmp(value, "fio") == 0)
-                *ret = RECORDING_FIO;
-        else if (strcmp(value, "csv") == 0)
-                *ret = RECORDING_CSV;
+                import->format = RECORDING_FIO;
+        else if (strcmp(value, "csv") == 0 || import->json)
+                import->format = RECORDING_CSV;
         else
-                return error_set(error, ERROR_USAGE, EINVAL, "--format %s: expected fio or csv", value);
+                return error_set(error, ERROR_USAGE, EINVAL, "--format %s: expected fio, csv or json", value);
         return 0;
 }
 
@@ -197,7 +212,7 @@ static int read_options(Import *import, const Arguments *arguments, Error *error
 
         if (kind && recording_kind_from_name(kind, &import->kind) < 0)
                 return error_set(error, ERROR_USAGE, EINVAL, "--kind %s: expected iops, bw or lat", kind);
-        int r = read_format(arguments, &import->format, error);
+        int r = read_format(arguments, import, error);
         if (r >= 0)
                 r = read_size(arguments, "bs", JOB_BLOCK_BYTES_MAX, &import->block_bytes, error);
         if (r >= 0)
@@ -316,17 +331,18 @@ static int import_run(Cli *cli, const Arguments *arguments, Error *error) {
 const Verb verb_import = {
         .name = "import",
         .summary = "make a run of what another tool recorded",
-        .words = "FILE... [--format fio|csv] [--name N] [--serial S] [--capacity BYTES] [--bs BYTES] "
+        .words = "FILE... [--format fio|csv|json] [--name N] [--serial S] [--capacity BYTES] [--bs BYTES] "
                  "[--kind iops|bw|lat]",
-        .description = "Reads fio's interval logs (write_iops_log and its like, with log_avg_msec) or CSV, all files "
-                       "of one run together, and adds a run that every other verb can work with. '-' is standard "
-                       "input. "
+        .description = "Reads fio's interval logs (write_iops_log and its like, with log_avg_msec), CSV, or the JSON "
+                       "of 'export', all files of one run together, and adds a run that every other verb can work with. "
+                       "'-' is standard input. "
                        "Needs no service, and creates the database if there is none.",
         .n_words_min = 1,
         .n_words_max = SIZE_MAX,
         .uses_database = true,
         .options = (const Option[]) {
-                { .name = "format", .argument = "fio|csv", .help = "of the files; otherwise their first line tells" },
+                { .name = "format", .argument = "fio|csv|json",
+                  .help = "of the files; otherwise their first line tells" },
                 { .name = "name", .argument = "N", .help = "of the run; otherwise the first file's" },
                 { .name = "serial", .argument = "S", .help = "of the drive" },
                 { .name = "capacity", .argument = "BYTES", .help = "of the drive: steady states are judged by volume" },

@@ -12,6 +12,7 @@ import pytest
 NUMBERS = ("duration_s", "read_ios", "write_ios", "trim_ios", "read_bytes", "write_bytes", "trim_bytes")
 COUNTS = [f"{d}_{what}" for d in ("read", "write", "trim") for what in ("ios", "bytes")]
 MS = 10**6
+MIB = 1024**2
 
 
 @pytest.fixture
@@ -37,13 +38,14 @@ def seconds(ns):
 
 @pytest.fixture
 def recorded(cli):
-    """Imports samples given as (duration_ns, read_ios, write_ios, read_bytes, write_bytes)."""
+    """Imports samples given as (duration_ns, read_ios, write_ios, read_bytes, write_bytes[, trim_ios, trim_bytes])."""
 
     def make(samples):
-        lines = ["time_s,duration_s,read_ios,write_ios,read_bytes,write_bytes\n"]
+        lines = ["time_s,duration_s,read_ios,write_ios,read_bytes,write_bytes,trim_ios,trim_bytes\n"]
         end_ns = 0
         for duration_ns, *counts in samples:
             end_ns += duration_ns
+            counts += [0, 0][len(counts) - 4:]
             lines.append(",".join([seconds(end_ns), seconds(duration_ns), *map(str, counts)]) + "\n")
         return cli.json("import", "-", input="".join(lines))["run"]
 
@@ -60,7 +62,8 @@ def samples_of(seed):
         block = r.choice([512, 4096, 131072])
         odd = r.choice([0, 0, 1])
         length = usual + r.randint(-wobble, wobble)
-        yield (length, reads, writes, reads * block, writes * block + (odd if writes else 0))
+        trims = r.choice([0, 0, r.randrange(1000)])
+        yield (length, reads, writes, reads * block, writes * block + (odd if writes else 0), trims, trims * 2 * MIB)
 
 
 def test_csv(database, script):
@@ -117,9 +120,10 @@ def test_csv_reads_back(cli, recorded, seed):
     samples = list(samples_of(seed))
     recorded(samples)
     table = exported(cli)
-    assert numbers(table) == [(seconds(s[0]), str(s[1]), str(s[2]), "0", str(s[3]), str(s[4]), "0") for s in samples]
-    cli("import", "-", input=cli("export", 1).out)
-    assert numbers(exported(cli)) == numbers(table)
+    assert numbers(table) == [(seconds(s[0]), *(str(s[i]) for i in (1, 2, 5, 3, 4, 6))) for s in samples]
+    for form in ("csv", "json"):
+        cli("import", "-", input=cli("export", 1, "--format", form).out)
+        assert numbers(exported(cli)) == numbers(table), form
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -171,7 +175,8 @@ def test_long_samples_become_several_rows_of_a_fio_log(cli, recorded, tmp_path, 
 
 def of_all_kinds(script):
     """Phases of which one did nothing, errors, temperatures, reads and writes, silence, latencies of all sizes."""
-    s = script().run(phases=("fill", "mix", "skipped", "end")).state("running").temperature(31).phase(0, "running")
+    s = script().run(phases=("fill", "mix", "skipped", "end")).state("running").phase(0, "running")
+    s.temperature(31).cpu(12, 250, 99)
     s.samples(5, writes=100, errors=2, latency_ns=51_234).samples(2, writes=0).phase(0, "done").phase(1, "running")
     s.samples(3, phase=1, writes=7, reads=90, latency_ns=7_654_321, duration_ns=1_000_123_456)
     s.samples(1, phase=1, writes=1, duration_ns=1_000_001).phase(1, "done").phase(3, "running").temperature(52)
@@ -197,6 +202,8 @@ def test_a_run_reads_back_whole(database, script):
     assert len(first["samples"]) == 53 and without(first, "run") == without(second, "run")
     cli("import", "-", input=cli("export", 2).out)
     assert cli("export", 3).out == text
+    cli("import", "-", input=cli("export", 1, "--json").out)
+    assert without(cli.json("export", 4), "run") == without(first, "run")
 
 
 def test_phases_read_back_as_phases(database, script):

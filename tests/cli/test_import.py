@@ -3,6 +3,7 @@
 tests/unit/sample/recording.c."""
 
 import contextlib
+import itertools
 import json
 import os
 import pty
@@ -246,7 +247,7 @@ def test_wrong_lines_are_told_and_leave_nothing(cli, database, recording):
 
 
 @pytest.mark.parametrize("options,says", [
-    (["--format", "json"], "fio or csv"), (["--kind", "slat"], "iops, bw or lat"), (["--bs", "0"], "--bs 0"),
+    (["--format", "xml"], "fio, csv or json"), (["--kind", "slat"], "iops, bw or lat"), (["--bs", "0"], "--bs 0"),
     (["--bs", "1g"], "--bs 1g"), (["--capacity", "big"], "--capacity big"), (["--capacity", "0"], "--capacity 0"),
 ])  # fmt: skip
 def test_wrong_options(cli, recording, options, says):
@@ -446,6 +447,32 @@ def test_contradictions_are_told_with_line_and_column(cli, database, recording):
     assert f"{path}:3: write_ios is 7 and write_iops is 100, which contradict" in cli("import", path, check=2).err
     path = recording("y.csv", "time_s,write_iops,iops\n1,100,100\n")
     assert f"{path}:1: column 3, iops, does not tell whether of reads or writes" in cli("import", path, check=2).err
+    assert not database.path.exists()
+
+
+SAMPLES = """{"run": 1, "note": "[{", "samples": [
+  {"elapsed_s": 1.5, "duration_ns": 1500000001, "write_ios": 7, "write_bytes": 28672, "errors": null,
+   "more": {"a": [{"b": "}"}]}}, {"elapsed_s":3, "duration_ns":1500000000, "write_ios":9, "write_bytes":36864}]}"""
+
+
+def test_json_however_it_is_laid_out(cli):
+    for text in (SAMPLES, json.dumps(json.loads(SAMPLES))):
+        cli("import", "-", input=text)
+        samples = cli.json("samples", "last")["samples"]
+        assert [(s["duration_ns"], s["write_ios"]) for s in samples] == [(1500000000, 7), (1500000000, 9)]
+        assert samples[0]["errors"] is None and samples[0]["latency_mean_ns"] is None
+
+
+@pytest.mark.parametrize("text,says", [
+    (SAMPLES[:-30], "cut off after sample 1"), ("{}", "not of samples"), ("{", "not of samples"),
+    ('{"jobs": [{"elapsed_s": 1}]}', "not of samples"), ('{"a": [{"x": "' + "y" * 20_000 + '"}]}', "not of samples"),
+    (SAMPLES.replace("36864", '"1,2"'), "sample 2 has a value"),
+    (SAMPLES.replace("36864", "[]]"), "sample 2 is no JSON"),
+    (SAMPLES.replace("36864", "-1"), "stdin:3: write_bytes is '-1'"),
+    ('{"a": [{"elapsed_s" 1}]}', "sample 1 is no JSON"), ("{" * 100_000, "not of samples"),
+], ids=itertools.count())  # fmt: skip
+def test_what_is_no_json_of_samples(cli, database, text, says):
+    assert says in cli("import", "-", input=text, check=2).err
     assert not database.path.exists()
 
 
