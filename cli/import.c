@@ -334,9 +334,8 @@ const Verb verb_import = {
         .words = "FILE... [--format fio|csv|json] [--name N] [--serial S] [--capacity BYTES] [--bs BYTES] "
                  "[--kind iops|bw|lat]",
         .description = "Reads fio's interval logs (write_iops_log and its like, with log_avg_msec), CSV, or the JSON "
-                       "of 'export', all files of one run together, and adds a run that every other verb can work with. "
-                       "'-' is standard input. "
-                       "Needs no service, and creates the database if there is none.",
+                       "of 'export', all files of one run together, and adds a run that every other verb can work "
+                       "with. '-' is standard input. Needs no service, and creates the database if there is none.",
         .n_words_min = 1,
         .n_words_max = SIZE_MAX,
         .uses_database = true,
