@@ -574,8 +574,14 @@ static int set_expectation(JobReader *reader, const IniEntry *entry, Error *erro
 
 /* What ends the whole run before its phases do. */
 static int set_stop(JobReader *reader, const IniEntry *entry, Error *error) {
+        static const char *const of_telemetry[] = { "wear_max", "spare_min", "temperature_max" };
         const char *value = entry->value ?: "";
 
+        for (size_t i = 0; i < ELEMENTSOF(of_telemetry); i++)
+                if (strcmp(entry->key, of_telemetry[i]) == 0)
+                        return error_set(error, ERROR_USAGE, EINVAL,
+                                         "%s:%u: %s needs the drive's telemetry, which this version does not read: "
+                                         "expected errors_max, or no [stop]", reader->name, entry->line, entry->key);
         if (strcmp(entry->key, "errors_max") != 0)
                 return error_set(error, ERROR_USAGE, EINVAL,
                                  "%s:%u: unknown criterion '%.*s': expected errors_max, the one by which this version "

@@ -40,6 +40,18 @@ def test_analyze_severe(drives):
         assert regime["slope_percent_per_hour"] is None or regime["to_s"] - regime["from_s"] >= 1800
 
 
+def test_a_ramp_is_not_judged(database, script):
+    s = script().size(2 * GIB).job("[burn]", "rw=randwrite", "time_based", "runtime=1h", "ramp_time=2m")
+    s.run().state("running").phase(0, "running").noisy(120, 35000).noisy(3600, 600).phase(0, "done").state("done")
+    cli = database.write(s)
+    a = cli.json("analyze", 1)
+    assert a["burst"]["iops"] == about(600) and a["burst"]["from_s"] == 120
+    assert a["collapse"]["verdict"] == "none" and a["judged_s"] == 3600
+    phase = cli.json("show", 1)["phases"][0]
+    assert (phase["elapsed_s"], phase["ramp_s"], phase["iops_mean"]) == (3720, 120, about(600))
+    assert len(cli.json("samples", 1)["samples"]) == 3720
+
+
 def test_analyze_degraded(drives):
     a = drives.json("analyze", "last")
     assert a["run"] == 2 and a["collapse"]["verdict"] == "degraded" and a["collapse"]["ratio"] == about(0.5)

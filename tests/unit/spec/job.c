@@ -517,14 +517,20 @@ static bool page_describes(const char *page, const char *name) {
         return false;
 }
 
-/* The table is the truth: what it holds must be in the manual page. */
-START_TEST(test_manual_page_knows_every_option) {
+static char *read_page(void) {
         _cleanup_fclose_ FILE *f = fopen(JOB_MANUAL_PAGE, "re");
-        _cleanup_free_ char *page = NULL;
+        char *page = NULL;
         size_t size = 0;
 
         ck_assert_ptr_nonnull(f);
         ck_assert_int_gt(getdelim(&page, &size, '\0', f), 0);
+        return page;
+}
+
+/* The table is the truth: what it holds must be in the manual page. */
+START_TEST(test_manual_page_knows_every_option) {
+        _cleanup_free_ char *page = read_page();
+
         for (size_t i = 0; i < job_options_n; i++) {
                 const JobOption *option = &job_options[i];
 
@@ -535,6 +541,30 @@ START_TEST(test_manual_page_knows_every_option) {
         for (size_t i = 0; i < N_EXPECTATIONS; i++)
                 ck_assert_msg(page_describes(page, expect_options[i].name), "%s is not in the manual page",
                               expect_options[i].name);
+}
+END_TEST
+
+/* And it has no others: each heading of a paragraph, but for those of the values of one. */
+START_TEST(test_manual_page_has_no_other_options) {
+        _cleanup_free_ char *page = read_page();
+        char *rest = strstr(page, ".SH OPTIONS"), *end = strstr(page, ".SH WHAT IS EXPECTED"), *line;
+        bool heads = false, in_values = false;
+        unsigned n_options = 0;
+
+        ck_assert(rest && end && rest < end);
+        *end = '\0';
+        while ((line = strsep(&rest, "\n"))) {
+                if (strcmp(line, ".RS") == 0 || strcmp(line, ".RE") == 0)
+                        in_values = strcmp(line, ".RS") == 0;
+                else if (heads && !in_values) {
+                        ck_assert_int_eq(strncmp(line, ".B ", 3), 0);
+                        line[3 + strcspn(line + 3, "\\[= ")] = '\0';
+                        ck_assert_msg(job_option_find(line + 3), "%s is no option", line + 3);
+                        n_options++;
+                }
+                heads = strcmp(line, ".TP") == 0 || strcmp(line, ".TQ") == 0;
+        }
+        ck_assert_uint_eq(n_options, job_options_n);
 }
 END_TEST
 
@@ -637,7 +667,8 @@ START_TEST(test_stop_criteria_are_read) {
         check_refused("[a]\n[stop]\nerrors_max=\n", -EINVAL, WORDS("t.fio:3: errors_max=", "a number from 0"));
         check_refused("[a]\n[stop]\nerrors_max\n", -EINVAL, WORDS("t.fio:3: errors_max", "a number from 0"));
         check_refused("[a]\n[stop]\nerrors_max=9223372036854775808\n", -ERANGE, WORDS("a number from 0"));
-        check_refused("[a]\n[stop]\nwear_max=80\n", -EINVAL, WORDS("t.fio:3: ", "'wear_max'", "errors_max"));
+        check_refused("[a]\n[stop]\nwear_max=80\n", -EINVAL, WORDS("t.fio:3: wear_max needs the drive's telemetry", "errors_max"));
+        check_refused("[a]\n[stop]\nwritten=1\n", -EINVAL, WORDS("t.fio:3: unknown criterion 'written'"));
         check_refused("[stop]\nerrors_max=5\n", -EINVAL, WORDS("t.fio: no phase"));
 }
 END_TEST
@@ -739,6 +770,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_the_name_of_a_job_is_bounded);
         tcase_add_test(tc, test_phases_are_counted);
         tcase_add_test(tc, test_manual_page_knows_every_option);
+        tcase_add_test(tc, test_manual_page_has_no_other_options);
         tcase_add_test(tc, test_expectations_are_read);
         tcase_add_test(tc, test_nothing_is_expected_unless_said);
         tcase_add_test(tc, test_expectations_that_do_not_fit_say_what_is_expected);
