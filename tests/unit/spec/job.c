@@ -667,7 +667,8 @@ START_TEST(test_stop_criteria_are_read) {
         check_refused("[a]\n[stop]\nerrors_max=\n", -EINVAL, WORDS("t.fio:3: errors_max=", "a number from 0"));
         check_refused("[a]\n[stop]\nerrors_max\n", -EINVAL, WORDS("t.fio:3: errors_max", "a number from 0"));
         check_refused("[a]\n[stop]\nerrors_max=9223372036854775808\n", -ERANGE, WORDS("a number from 0"));
-        check_refused("[a]\n[stop]\nwear_max=80\n", -EINVAL, WORDS("t.fio:3: wear_max needs the drive's telemetry", "errors_max"));
+        check_refused("[a]\n[stop]\nwear_max=80\n", -EINVAL,
+                      WORDS("t.fio:3: wear_max needs the drive's telemetry", "errors_max"));
         check_refused("[a]\n[stop]\nwritten=1\n", -EINVAL, WORDS("t.fio:3: unknown criterion 'written'"));
         check_refused("[stop]\nerrors_max=5\n", -EINVAL, WORDS("t.fio: no phase"));
 }
