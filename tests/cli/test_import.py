@@ -450,7 +450,7 @@ def test_contradictions_are_told_with_line_and_column(cli, database, recording):
     assert not database.path.exists()
 
 
-SAMPLES = """{"run": 1, "note": "[{", "samples": [
+SAMPLES = r"""{"run": 1, "note": "[{\"[{\\", "samples": [
   {"elapsed_s": 1.5, "duration_ns": 1500000001, "write_ios": 7, "write_bytes": 28672, "errors": null,
    "more": {"a": [{"b": "}"}]}}, {"elapsed_s":3, "duration_ns":1500000000, "write_ios":9, "write_bytes":36864}]}"""
 
