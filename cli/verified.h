@@ -21,7 +21,7 @@ void verified_clear(Verified *verified);
 /* All phases together; false if none was checked. */
 bool verified_total(const Verified *verified, Verification *ret);
 
-/* Of a phase: {"checked_bytes","errors","corrupt",...,"findings":[...]}. NULL: it was not checked, or memory ran out. */
+/* Of a phase: {"checked_bytes","errors","corrupt",...,"findings":[...]}. NULL: it was not checked. */
 json_object *verified_json(const Verified *verified, size_t phase);
 
 /* A table of the phases that were checked, and what was found; nothing if none was. */

@@ -11,7 +11,7 @@ CREATE TABLE histories (
         phase INTEGER NOT NULL,
         share INTEGER NOT NULL CHECK (share >= 0), -- number of the ring thread, from 0
         ceiling_index INTEGER NOT NULL,       -- no I/O from this index on has been submitted, ever
-        reach_index INTEGER NOT NULL,         -- beyond the position, I/Os below may have been submitted by a process that died
+        reach_index INTEGER NOT NULL,         -- those up to it may have been submitted by a process that died
         flushed_index INTEGER NOT NULL,       -- what was written below has been flushed from the device's cache
         PRIMARY KEY (run, phase, share),
         FOREIGN KEY (run, phase) REFERENCES phases (run, phase) ON DELETE CASCADE

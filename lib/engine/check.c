@@ -166,11 +166,12 @@ static bool is_unstamped_of_run(Check *c, const uint8_t *data, const Sector *sec
 }
 
 static FoundKind identify(Check *c, const uint8_t *data, uint64_t offset, const PayloadStamp *stamp) {
+        bool is_in_place = stamp->sector == offset / PAYLOAD_SECTOR;
+
         if (is_blank(data, PAYLOAD_SECTOR))
                 return FOUND_ZEROS;
         if (stamp->run_tag != payload_run_tag(c->replay.payload))
-                return stamp->sector == offset / PAYLOAD_SECTOR && payload_stamp_is_whole(data, stamp) ? FOUND_OTHER_RUN :
-                                                                                                   FOUND_OTHER;
+                return is_in_place && payload_stamp_is_whole(data, stamp) ? FOUND_OTHER_RUN : FOUND_OTHER;
         if (stamp->index == PAYLOAD_INDEX_SHARED)
                 return FOUND_SHARED;
         if (stamp->sector > UINT64_MAX / PAYLOAD_SECTOR || !has_been_submitted(c, stamp->index) ||
@@ -254,7 +255,10 @@ static void end_stretch(Check *c, Stretch *e) {
 }
 
 static void judge_block(Check *c, Stretch *e, const uint8_t *data, uint64_t offset, uint32_t n) {
-        static const Mismatch kinds[] = { [SECTOR_CORRUPT] = MISMATCH_CORRUPT, [SECTOR_MISPLACED] = MISMATCH_MISPLACED };
+        static const Mismatch kinds[] = {
+                [SECTOR_CORRUPT] = MISMATCH_CORRUPT,
+                [SECTOR_MISPLACED] = MISMATCH_MISPLACED,
+        };
         CheckFinding block = { .expected = e->granule & ~GRANULE_MAYBE_UNSTAMPED };
         bool is_expected[FILL_BYTES / PAYLOAD_SECTOR] = {};
         SectorState worst = SECTOR_RIGHT;

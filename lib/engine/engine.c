@@ -280,8 +280,8 @@ void engine_positions(Engine *engine, Positions *ret) {
 }
 
 static bool is_same(const History *a, const History *b) {
-        return a->ceiling == b->ceiling && a->reach == b->reach && a->flushed == b->flushed && a->n_maybes == b->n_maybes &&
-               memcmp(a->maybes, b->maybes, a->n_maybes * sizeof(a->maybes[0])) == 0;
+        return a->ceiling == b->ceiling && a->reach == b->reach && a->flushed == b->flushed &&
+               a->n_maybes == b->n_maybes && memcmp(a->maybes, b->maybes, a->n_maybes * sizeof(a->maybes[0])) == 0;
 }
 
 bool engine_history(Engine *engine, uint32_t share, History *ret) {

@@ -30,7 +30,7 @@ typedef struct EngineConfig {
         RingKind ring_kind;
         uint64_t run_tag;
         uint64_t first_write; /* writes of phases that are not tracked are numbered from there, over all phases */
-        Histories *histories; /* borrowed, and kept up by engine_history(); NULL if nothing is verified (Plan.granule_bytes) */
+        Histories *histories; /* borrowed, kept up by engine_history(); NULL if nothing is verified */
 } EngineConfig;
 
 /*
@@ -114,7 +114,7 @@ void engine_positions(Engine *engine, Positions *ret);
 bool engine_history(Engine *engine, uint32_t share, History *ret);
 void engine_allow(Engine *engine, uint32_t phase, uint32_t share, uint64_t ceiling);
 
-/* Of a phase that is checked: what came of it so far; and the findings of a share, which only become more. Never block. */
+/* Of a phase that is checked: what came of it so far; the findings of a share, which only become more. */
 void engine_verification(const Engine *engine, Verification *ret);
 const CheckFinding *engine_findings(const Engine *engine, uint32_t share, unsigned *ret_n);
 

@@ -77,7 +77,8 @@ void history_lose_cache(History *h, uint64_t end) {
 bool history_is_valid(const History *h) {
         uint64_t above = 0;
 
-        if (h->ceiling > HISTORY_INDEX_MAX || h->flushed > h->ceiling || h->reach > h->ceiling || h->n_maybes > HISTORY_N_MAYBES_MAX)
+        if (h->ceiling > HISTORY_INDEX_MAX || h->flushed > h->ceiling || h->reach > h->ceiling ||
+            h->n_maybes > HISTORY_N_MAYBES_MAX)
                 return false;
         for (uint32_t i = 0; i < h->n_maybes; i++) {
                 const IndexRange *range = &h->maybes[i];

@@ -233,7 +233,7 @@ static int check_verify(const JobReader *reader, const JobPhase *phase, Error *e
         if (!phase->verifies || phase->action == PHASE_ACTION_IDLE)
                 return 0;
         if (phase->action == PHASE_ACTION_MATRIX)
-                why = "a matrix has no read-back: expected verify=0 there, and a phase of its own that reads and verifies";
+                why = "a matrix has no read-back: expected verify=0 there, and a later phase that reads and verifies";
         else if (phase->content.is_zero && phase->read_percent < 100)
                 why = "zeros do not tell which write they are of (zero_buffers, or buffer_compress_percentage=100): "
                       "expected other contents";

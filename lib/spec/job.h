@@ -137,7 +137,8 @@ typedef struct JobPhase {
         Extent io_size; /* of each stream */
         Extent offset;
         Extent offset_increment; /* from each stream's region to the next one's; in percent of the target */
-        OptionPlace bs_place, split_place, size_place, offset_place, offset_increment_place, workers_place, verify_place;
+        OptionPlace bs_place, split_place, size_place, offset_place, offset_increment_place, workers_place;
+        OptionPlace verify_place;
         bool verifies;           /* verify=: what it writes is read back, what it only reads is held against that */
         bool has_read_back;      /* do_verify */
         bool ends_on_mismatch;   /* continue_on_error without verify: at the first block that is not what was written */

@@ -3,7 +3,8 @@
 /*
  * A read-back is a phase of its own, as cells of a matrix are: it has its samples, and goes on where it stood. It reads
  * in large blocks from the first to the last byte that its phase may have written, so that what has to be known of the
- * device comes in windows, one after another. A reading that jumps has no such order: it needs all of its region at once.
+ * device comes in windows, one after another. A reading that jumps has no such order: it needs all of its region at
+ * once.
  */
 
 #include "spec/plan-verify.h"
@@ -118,7 +119,9 @@ static uint64_t common_granule(const Plan *plan) {
 
 /* What a window has to hold beyond what it is for: an I/O that begins in it may end behind it. */
 static uint64_t tail_granules(const Plan *plan, const PhasePlan *phase) {
-        return block_largest(&phase->split[DIRECTION_READ], phase->block_bytes[DIRECTION_READ]) / plan->granule_bytes + 2;
+        uint64_t largest = block_largest(&phase->split[DIRECTION_READ], phase->block_bytes[DIRECTION_READ]);
+
+        return largest / plan->granule_bytes + 2;
 }
 
 void plan_windows(const Plan *plan, const PhasePlan *phase, Windows *ret) {

@@ -70,7 +70,7 @@ typedef struct PhasePlan {
 typedef struct Plan {
         size_t n_phases; /* at least 1; cells of a matrix are phases of their own */
         PhasePlan *phases;
-        uint32_t granule_bytes; /* of verification: each I/O of phases that are tracked is made of whole ones; 0: none */
+        uint32_t granule_bytes; /* of verification: each write that is tracked is made of whole ones; 0: none is */
         uint64_t verify_memory_bytes; /* at most, for what it has to know of the device at a time */
         uint64_t stop_errors_max; /* more I/Os of the run that fail end it; UINT64_MAX: however many */
         size_t n_notices;

@@ -57,16 +57,16 @@ int standing_note_plan(Standing *standing, const Plan *plan);
 int standing_make_histories(Standing *standing);
 
 /*
- * Of a run that is taken up: whether its histories are not as they were. A worker that died may have submitted more than
- * it told, also in phases that it had not told of; and where the machine has gone down, and the device's cache ("write
- * back", or not known) with it, what was not flushed may be lost.
+ * Of a run that is taken up: whether its histories are not as they were. A worker that died may have submitted more
+ * than it told, also in phases that it had not told of; and where the machine has gone down, and the device's cache
+ * ("write back", or not known) with it, what was not flushed may be lost.
  */
 bool standing_look_back(Standing *standing, const char *write_cache);
 
 /*
- * Where each share of a phase that is tracked stands, for its worker to go on: `end` of the histories, and what may have
- * been written beyond. at: of the phase to go on in, as pattern_take_up() has it; an order that jumps goes on where
- * nothing has ever been submitted.
+ * Where each share of a phase that is tracked stands, for its worker to go on: `end` of the histories, and what may
+ * have been written beyond. at: of the phase to go on in, as pattern_take_up() has it; an order that jumps goes on
+ * where nothing has ever been submitted.
  */
 void standing_end_histories(Standing *standing, const Plan *plan);
 void standing_take_up(Standing *standing, const PhasePlan *phase, Positions *at);

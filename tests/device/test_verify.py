@@ -3,12 +3,12 @@
 to the run meanwhile; and whatever is put in the place of it is found as what it is."""
 
 import os
+import re
 import signal
 import sqlite3
 
-import needs
 import pytest
-from harness import MIB, SsdSim, is_gone, wait_for
+from harness import MIB, is_gone, wait_for
 
 BLOCK = 4096
 SIZE = 32 * MIB
@@ -18,7 +18,7 @@ REGION = 16 * MIB
 # time to look at the file that the device lies on.
 FILL = f"[fill]\nrw=write\nbs=64k\niodepth=4\nsize={REGION}\nverify=crc32c\ndo_verify=0\n"
 LOOK = "[{name}]\naction=idle\nruntime=600\n"
-TORTURE = f"[torture]\nrw=randwrite\nbs=4k\niodepth=64\nsize={REGION}\nnumber_ios=12000\nverify=crc32c\ndo_verify=0\n"
+TORTURE = f"[torture]\nrw=randwrite\nbs=4k\niodepth=64\nsize={REGION}\nio_size=48m\nverify=crc32c\ndo_verify=0\n"
 CHECK = f"[check]\nrw=read\nbs=128k\niodepth=8\nsize={REGION}\nverify=crc32c\n"
 
 
@@ -38,12 +38,6 @@ def check_is_healthy(shown, name, checked_min=1):
 
 
 # --- what is put in the place of what was written ------------------------------------------------
-
-
-def end_rest(service, run):
-    """Ends the idle phase that the run is in, as nothing but its time would."""
-    (pid,) = service.workers()
-    return pid
 
 
 def pause_in(service, run, phase, action):
@@ -145,14 +139,14 @@ def test_a_job_that_does_not_continue_ends_with_the_first(own_service, loop):
 @pytest.mark.parametrize(
     "job",
     [
-        f"[w]\nrw=randwrite\nbs=4k\niodepth=64\nsize={REGION}\nnumber_ios=20000\n",
-        "[w]\nrw=randrw\nbs=4k,8k\nrwmixread=30\niodepth=16\nsize=5m\noffset=1m\nnumber_ios=6000\nfsync=100\n",
+        f"[w]\nrw=randwrite\nbs=4k\niodepth=64\nsize={REGION}\nio_size=80m\n",
+        "[w]\nrw=randrw\nbs=4k,8k\nrwmixread=30\niodepth=16\nsize=5m\noffset=1m\nio_size=30m\nfsync=100\n",
         "[w]\nrw=randwrite\nbssplit=512/20:4k/50:64k/30\niodepth=32\nsize=8m\nio_size=24m\ndedupe_percentage=30\n",
         "[w]\nrw=write\nbs=12k\niodepth=4\nnumjobs=3\noffset_increment=2m\nsize=1900k\nloops=3\n",
         "[w]\nrw=randwrite\nbs=4k\nnorandommap=0\niodepth=16\nsize=8m\nloops=3\nbuffer_compress_percentage=50\n",
-        "[w]\nrw=randwrite\nbs=4k\nrandom_distribution=zipf:1.2\niodepth=32\nsize=8m\nnumber_ios=8000\n",
-        "[w]\nrw=randwrite\nbs=4k\nrandom_distribution=zoned:60/10:40/90\niodepth=32\nsize=8m\nnumber_ios=8000\n",
-        "[w]\nrw=randwrite\nbs=4k\nworkers=2\niodepth=32\nsize=8m\nnumber_ios=8000\nrate_iops=40000\n",
+        "[w]\nrw=randwrite\nbs=4k\nrandom_distribution=zipf:1.2\niodepth=32\nsize=8m\nio_size=32m\n",
+        "[w]\nrw=randwrite\nbs=4k\nrandom_distribution=zoned:60/10:40/90\niodepth=32\nsize=8m\nio_size=32m\n",
+        "[w]\nrw=randwrite\nbs=4k\nworkers=2\niodepth=32\nsize=8m\nio_size=32m\nrate_iops=40000\n",
         "[old]\nrw=write\nbs=64k\nsize=8m\nzero_buffers\nverify=0\n[t]\nrw=randtrim\nbs=4k\nsize=8m\nnumber_ios=200\n"
         "verify=0\n[w]\nrw=randwrite\nbs=4k\niodepth=32\nsize=8m\nnumber_ios=1000\n",
     ],
@@ -170,7 +164,7 @@ def test_a_healthy_drive_has_no_errors(own_service, loop, job):
 
 def test_it_needs_no_more_memory_than_it_is_given(own_service, loop):
     """Many windows: 64 KiB hold what is to be known of 2 MiB of blocks of 512 bytes."""
-    job = "[global]\nverify_memory=64k\nverify=md5\n[w]\nrw=randwrite\nbs=512\niodepth=64\nsize=24m\nnumber_ios=60000\n"
+    job = "[global]\nverify_memory=64k\nverify=md5\n[w]\nrw=randwrite\nbs=512\niodepth=64\nsize=24m\nio_size=32m\n"
     shown = own_service.run_job(job, loop(SIZE))
     check_is_healthy(shown, "w verify", 10 * MIB)
     assert shown["phases"][1]["read_bytes"] == 24 * MIB
@@ -178,9 +172,20 @@ def test_it_needs_no_more_memory_than_it_is_given(own_service, loop):
 
 def test_completions_in_random_order(own_service, ssd):
     """Also where many writes go to few blocks, so that some are outstanding to the same one."""
-    job = "[w]\nrw=randwrite\nbs=4k\niodepth=64\nsize=512k\nnumber_ios=4000\nverify=crc32c\n"
-    shown = own_service.run_job(job, ssd(16 * MIB, iops=4000, shuffle="5ms"))
+    job = "[w]\nrw=randwrite\nbs=4k\niodepth=64\nsize=512k\nio_size=12m\nverify=crc32c\n"
+    shown = own_service.run_job(job, ssd(16 * MIB, iops=4000, shuffle=5000))
     check_is_healthy(shown, "w verify", 512 * 1024)
+
+
+def test_burn_in_verifies_all_of_the_surface_twice(own_service, loop):
+    text, n = re.subn(r"^runtime=.*$", "runtime=2s", own_service.cli("presets", "burn-in").out, flags=re.MULTILINE)
+    assert n == 1
+    shown = own_service.run_job(text, loop(SIZE), name="burn-in")
+    names = ["surface", "surface verify", "torture", "torture verify"]
+    assert [phase["name"] for phase in shown["phases"]] == names
+    for name in names[1::2]:
+        check_is_healthy(shown, name, SIZE)
+    assert own_service.cli.json("verdict", shown["run"], check=False)["verdict"] in ("pass", "inconclusive")
 
 
 # --- whatever happens to the run -----------------------------------------------------------------
@@ -190,7 +195,8 @@ def histories(service, run):
     database = sqlite3.connect(service.db)
     try:
         maybes = database.execute("SELECT sum(to_index - from_index) FROM maybes WHERE run = ?", (run,)).fetchone()[0]
-        return maybes or 0, database.execute("SELECT max(reach_index) FROM histories WHERE run = ?", (run,)).fetchone()[0]
+        reach = database.execute("SELECT max(reach_index) FROM histories WHERE run = ?", (run,)).fetchone()[0]
+        return maybes or 0, reach
     finally:
         database.close()
 
