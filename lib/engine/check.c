@@ -108,18 +108,9 @@ static bool make_again(Check *c, uint64_t number, uint64_t offset, uint32_t n) {
         return true;
 }
 
-static const History *history_of(const Check *c, uint64_t number) {
-        return histories_at(c->replay.histories, write_number_phase(number), write_number_share(number));
-}
-
-static bool may_have_been_written(const Check *c, uint64_t number) {
-        const History *history = history_of(c, number);
-
-        return history && history_is_maybe(history, write_number_index(number));
-}
-
 static bool has_been_submitted(const Check *c, uint64_t number) {
-        const History *history = history_of(c, number);
+        const History *history = histories_at(c->replay.histories, write_number_phase(number),
+                                              write_number_share(number));
 
         return history && write_number_index(number) < MAX(history->end, history->reach);
 }
@@ -197,14 +188,11 @@ static Sector judge_other(Check *c, const uint8_t *data, uint64_t offset, uint64
                 s.state = SECTOR_LOST;
         else if (s.found == FOUND_WRITE && s.stamp.sector != offset / PAYLOAD_SECTOR)
                 s.state = SECTOR_MISPLACED;
-        else if (s.found == FOUND_WRITE && (!was_written || s.stamp.index > expected) &&
-                 may_have_been_written(c, s.stamp.index))
-                s.state = SECTOR_RIGHT;
-        else if (s.found == FOUND_WRITE && was_written && s.stamp.index < expected)
-                s.state = SECTOR_LOST;
+        else if (s.found == FOUND_WRITE) /* a newer one than the newest certain is a maybe */
+                s.state = !was_written || s.stamp.index > expected ? SECTOR_RIGHT : SECTOR_LOST;
 
         /* Nothing of ours was to be there: what else is, is no matter. */
-        if (!was_written && s.state != SECTOR_MISPLACED && s.found != FOUND_WRITE)
+        if (!was_written && s.state != SECTOR_MISPLACED)
                 s.state = SECTOR_RIGHT;
         return s;
 }

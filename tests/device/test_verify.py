@@ -7,6 +7,7 @@ import re
 import signal
 import sqlite3
 
+import needs
 import pytest
 from harness import MIB, is_gone, wait_for
 
@@ -186,6 +187,17 @@ def test_burn_in_verifies_all_of_the_surface_twice(own_service, loop):
     for name in names[1::2]:
         check_is_healthy(shown, name, SIZE)
     assert own_service.cli.json("verdict", shown["run"], check=False)["verdict"] in ("pass", "inconclusive")
+
+
+def test_writes_that_fail_may_be_there_or_not(own_service, nbd):
+    """Of each four one fails, some of them over what was written before; none of that is called wrong."""
+    needs.need_nbd()
+    device = nbd(16 * MIB, error_rate="25%")
+    device.fail()
+    job = "[w]\nrw=randwrite\nbs=4k\niodepth=16\nsize=2m\nio_size=8m\nverify=crc32c\n"
+    shown = own_service.run_job(job, device)
+    assert shown["phases"][0]["errors"] > 100
+    check_is_healthy(shown, "w verify", MIB)
 
 
 # --- whatever happens to the run -----------------------------------------------------------------
