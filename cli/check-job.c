@@ -30,6 +30,8 @@ static void forget_what_differs(Plan *plan, const Plan *other) {
                 if (p->planned_write_bytes != o->planned_write_bytes)
                         p->has_planned_bytes = false;
         }
+        if (plan->stop_written_max != other->stop_written_max)
+                plan->stop_written_max = 0;
 }
 
 static int make_plan(Plan **ret, const Job *job, const Arguments *arguments, Error *error) {
@@ -179,6 +181,18 @@ static int add_expectations_json(json_object *document, const Expectations *expe
         return 0;
 }
 
+/* Fills are bytes only of one size. */
+static void add_stop_json(json_object *document, const Job *job, const Plan *plan) {
+        const Extent *written = &job->stop_written_max;
+
+        if (job->stop_errors_max != UINT64_MAX)
+                json_add_u64(document, "stop_errors_max", job->stop_errors_max);
+        if (plan->stop_written_max > 0)
+                json_add_u64(document, "stop_written_max", plan->stop_written_max);
+        if (written->kind == EXTENT_FILLS)
+                json_add_double(document, "stop_written_max_fills", (double) written->value / 1000);
+}
+
 static int check_json(Cli *cli, const Job *job, const Plan *plan, bool has_size) {
         _cleanup_json_ json_object *document = json_object_new_object();
         json_object *phases = json_object_new_array(), *notices = json_object_new_array();
@@ -198,8 +212,7 @@ static int check_json(Cli *cli, const Job *job, const Plan *plan, bool has_size)
         }
         if (add_expectations_json(document, &job->expectations) < 0)
                 return -ENOMEM;
-        if (job->stop_errors_max != UINT64_MAX)
-                json_add_u64(document, "stop_errors_max", job->stop_errors_max);
+        add_stop_json(document, job, plan);
         append_notices(notices, job->notices, job->n_notices);
         if (has_size)
                 append_notices(notices, plan->notices, plan->n_notices);
@@ -356,11 +369,11 @@ static bool may_end_early(const PhasePlan *phase) {
         return phase->steady_hold_ns > 0 || (phase->fio_steady.is_set && phase->fio_steady.duration_ns > 0);
 }
 
-/* Of the phases that no amount of I/O ends: it takes that long in any case. */
-static uint64_t least_time(const Plan *plan) {
+/* Of the phases that no amount of I/O ends: it takes that long in any case, if none ends the run. */
+static uint64_t least_time(const Plan *plan, bool has_stop) {
         uint64_t total_ns = 0;
 
-        for (size_t i = 0; i < plan->n_phases; i++) {
+        for (size_t i = 0; i < plan->n_phases && !has_stop; i++) {
                 const PhasePlan *phase = &plan->phases[i];
 
                 if (phase->limit_bytes == UINT64_MAX && !may_end_early(phase) &&
@@ -378,22 +391,24 @@ static bool writes_by_time(const Plan *plan) {
         return false;
 }
 
-static void print_totals(const Plan *plan) {
+static void print_totals(const Job *job, const Plan *plan) {
+        bool has_stop = job->stop_written_max.kind != EXTENT_UNSET;
+        uint64_t least_ns = least_time(plan, has_stop);
         char time[TIME_SPAN_MAX], volume[TEXT_SIZE_MAX];
         uint64_t ns, bytes;
 
         if (plan_total_time(plan, &ns))
                 printf("\nIt takes at most %s.", time_format_span(ns, time));
-        else if (least_time(plan) > 0)
+        else if (least_ns > 0)
                 printf("\nIt takes at least %s; how long in all depends on the speed of the device.",
-                       time_format_span(least_time(plan), time));
+                       time_format_span(least_ns, time));
         else
                 printf("\nHow long it takes depends on the speed of the device.");
         if (plan_total_write_bytes(plan, &bytes))
                 printf(" It writes at most %s.\n", text_format_size(bytes, volume));
         else
                 printf(" How much it writes depends on the device%s.\n",
-                       writes_by_time(plan) ? "'s speed" : "; --size tells for one");
+                       writes_by_time(plan) && !has_stop ? "'s speed" : "; --size tells for one");
 }
 
 static void print_notices(char **notices, size_t n) {
@@ -415,21 +430,36 @@ static void print_expectations(const Expectations *expectations) {
         }
 }
 
-static void print_stop(const Job *job) {
+/* "2.5 fills of the device (10 GiB)": the brackets only where its size is known. */
+static void print_stop_written(const Extent *written, const Plan *plan) {
+        char size[TEXT_SIZE_MAX] = "";
+
+        if (plan->stop_written_max > 0)
+                text_format_size(plan->stop_written_max, size);
+        if (written->kind == EXTENT_BYTES)
+                printf("stops: when %s are written\n", size);
+        else
+                printf("stops: when %g %s of the device%s%s%s are written\n", (double) written->value / 1000,
+                       written->value == 1000 ? "fill" : "fills", *size ? " (" : "", size, *size ? ")" : "");
+}
+
+static void print_stop(const Job *job, const Plan *plan) {
         if (job->stop_errors_max != UINT64_MAX)
                 printf("stops: when more than %" PRIu64 " I/Os have failed\n", job->stop_errors_max);
+        if (job->stop_written_max.kind != EXTENT_UNSET)
+                print_stop_written(&job->stop_written_max, plan);
 }
 
 static int check_text(const Job *job, const Plan *plan, bool has_size) {
         int r = print_phases(job, plan);
         if (r < 0)
                 return r;
-        print_totals(plan);
+        print_totals(job, plan);
         r = print_details(job, plan, has_size);
         if (r < 0)
                 return r;
         print_expectations(&job->expectations);
-        print_stop(job);
+        print_stop(job, plan);
         print_notices(job->notices, job->n_notices);
         if (has_size)
                 print_notices(plan->notices, plan->n_notices);

@@ -88,6 +88,7 @@ void run_stand_sample(Run *run, const Sample *sample) {
         run->standing->next_seq = sample->seq + 1;
         run->standing->elapsed_ns = sample->elapsed_ns;
         run->standing->n_writes += sample->ios[DIRECTION_WRITE];
+        run->standing->written_bytes += sample->bytes[DIRECTION_WRITE];
         run->standing->n_errors += sample->errors;
         run->since_ns = sample->at_ns;
         if (sample->elapsed_ns - run->first_elapsed_ns >= DEATHS_FORGOTTEN_NS)

@@ -364,6 +364,26 @@ static void driver_look_failed(Driver *driver) {
                            errno_name(failure.errnum), strerror(failure.errnum));
 }
 
+/* As to fio, data that is not what was written fails the run, unless the job goes on after it (continue_on_error). */
+static void driver_look_verified(Driver *driver) {
+        uint64_t n = verifying_n_errors(&driver->verifying);
+
+        if (n > 0)
+                driver_end(driver, OUTCOME_FAILED, "%" PRIu64 " %s read back not as written (EILSEQ): the device does "
+                           "not keep its data", n, n == 1 ? "block was" : "blocks were");
+}
+
+/* Also a result, but not one for which blocks that were wrong are forgotten. */
+static void driver_look_written(Driver *driver) {
+        uint64_t n_bytes;
+
+        if (!engine_has_written_all(driver->config.engine, &n_bytes))
+                return;
+        driver_look_verified(driver);
+        driver_end(driver, OUTCOME_DONE, "[stop] written_max=%" PRIu64 ": %" PRIu64 " bytes are written",
+                   driver->config.plan->stop_written_max, n_bytes);
+}
+
 /* The phase that was interrupted goes on where it stood; the others begin. */
 static int driver_start_phase(Driver *driver, unsigned index) {
         Standing *standing = driver->config.standing;
@@ -409,24 +429,17 @@ static void driver_run_phase(Driver *driver, unsigned index) {
         driver_sample(driver);
         verifying_end_phase(&driver->verifying);
         driver_look_failed(driver);
+        driver_look_written(driver);
         sampler_suspend(&driver->sampler);
         timer_arm(driver);
         driver->in_phase = driver->phase_is_over = false;
         reporter_phase(config->reporter, index, driver->is_ending ? PHASE_MARK_STOPPED : PHASE_MARK_DONE);
 }
 
-/* As to fio, data that is not what was written fails the run, unless the job goes on after it (continue_on_error). */
-static void driver_look_verified(Driver *driver) {
-        uint64_t n = verifying_n_errors(&driver->verifying);
-
-        if (n > 0)
-                driver_end(driver, OUTCOME_FAILED, "%" PRIu64 " %s read back not as written (EILSEQ): the device does "
-                           "not keep its data", n, n == 1 ? "block was" : "blocks were");
-}
-
 Outcome driver_run(Driver *driver, char **ret_detail) {
         const Plan *plan = driver->config.plan;
 
+        driver_look_written(driver);
         for (unsigned i = driver->config.standing ? driver->config.standing->phase : 0; i < plan->n_phases; i++) {
                 driver_verify(driver, &plan->phases[i]);
                 driver_wait_to_begin(driver);

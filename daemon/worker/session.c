@@ -305,6 +305,7 @@ static int session_prepare(Session *session, const Message *go, Error *error) {
                 .ring_kind = RING_URING,
                 .run_tag = go->go.run_tag,
                 .first_write = first_write(session->plan, standing),
+                .written_bytes = standing ? standing->written_bytes : 0,
                 .histories = standing ? standing->histories : session->histories,
         }, error);
         if (r < 0)

@@ -28,6 +28,7 @@ struct Engine {
         const Plan *plan;
         Buffers buffers;
         Payload *payload;
+        Allowance allowance; /* if the plan has a limit */
         unsigned n_slices;
         Slice **slices;
         Replay replay;
@@ -63,6 +64,7 @@ static int new_slice(Engine *engine, const EngineConfig *config, unsigned number
                 .depth = deepest_share(config->plan, number),
                 .buffers = &engine->buffers,
                 .payload = engine->payload,
+                .allowance = engine->plan->stop_written_max > 0 ? &engine->allowance : NULL,
                 .first_write = (config->first_write + n - 1) / n * n + number,
                 .write_step = n,
                 .event_fd = engine->event_fd,
@@ -97,6 +99,8 @@ int engine_new(Engine **ret, const EngineConfig *config, Error *error) {
                 return error_set(error, ERROR_FAILED, ENOMEM, "not enough memory for the engine");
 
         engine->plan = config->plan;
+        engine->allowance.left_bytes =
+                config->plan->stop_written_max - MIN(config->plan->stop_written_max, config->written_bytes);
         engine->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (engine->event_fd < 0)
                 return error_set(error, ERROR_FAILED, errno, "cannot make an event descriptor: %s", strerror(errno));
@@ -337,6 +341,15 @@ EngineFailure engine_failure(const Engine *engine) {
         for (unsigned i = 0; failure.errnum == 0 && i < engine->n_active; i++)
                 failure = slice_failure(engine->slices[i]);
         return failure;
+}
+
+bool engine_has_written_all(const Engine *engine, uint64_t *ret_bytes) {
+        uint64_t most = engine->plan->stop_written_max;
+
+        if (most == 0 || !allowance_is_spent(&engine->allowance))
+                return false;
+        *ret_bytes = most - atomic_load_explicit(&engine->allowance.left_bytes, memory_order_relaxed);
+        return true;
 }
 
 uint64_t engine_buffer_bytes(const Engine *engine) {

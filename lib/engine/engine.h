@@ -30,6 +30,7 @@ typedef struct EngineConfig {
         RingKind ring_kind;
         uint64_t run_tag;
         uint64_t first_write; /* writes of phases that are not tracked are numbered from there, over all phases */
+        uint64_t written_bytes; /* by the run before, towards the plan's stop_written_max */
         Histories *histories; /* borrowed, kept up by engine_history(); NULL if nothing is verified */
 } EngineConfig;
 
@@ -142,6 +143,12 @@ typedef struct EngineFailure {
 
 /* The one that ended the phase before its time. Only once it is idle. */
 EngineFailure engine_failure(const Engine *engine);
+
+/*
+ * Whether the run has written as much as it may (Plan.stop_written_max): all, or the next block would have been more.
+ * A phase that wants to write more ends. Only once it is idle. *ret_bytes: what was written without failing.
+ */
+bool engine_has_written_all(const Engine *engine, uint64_t *ret_bytes);
 
 /* Bytes of I/O buffers; for the memory budget. */
 uint64_t engine_buffer_bytes(const Engine *engine);

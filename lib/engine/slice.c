@@ -186,6 +186,14 @@ static bool is_held(Slice *s, const PatternOp *op) {
         return s->phase.is_checked && !has_window(s, op);
 }
 
+/* Where the run may only write so much. The last to be asked, for it takes. */
+static bool is_allowed(Slice *s, const PatternOp *op) {
+        if (!s->config.allowance || op->direction != DIRECTION_WRITE || allowance_take(s->config.allowance, op->length))
+                return true;
+        end_phase(s);
+        return false;
+}
+
 static bool fill_next(Slice *s) {
         if (s->phase.fsync_writes > 0 && s->n_unflushed >= s->phase.fsync_writes) {
                 fill_flush(s, s->free_slots[--s->n_free]);
@@ -194,7 +202,7 @@ static bool fill_next(Slice *s) {
         PatternOp op = pattern_at(&s->pattern, s->next_index);
 
         s->is_held = is_held(s, &op);
-        if (s->is_held || !is_due(s, &op))
+        if (s->is_held || !is_due(s, &op) || !is_allowed(s, &op))
                 return false;
         fill_slot(s, s->free_slots[--s->n_free], &op);
         return true;
@@ -274,6 +282,8 @@ static void fail(Slice *s, TallyCounts *counts, const Slot *slot, int32_t result
 
         tally_count_error(counts, failure.errnum, failure.offset);
         s->n_failures++;
+        if (s->config.allowance && slot->op.direction == DIRECTION_WRITE)
+                allowance_give_back(s->config.allowance, slot->op.length);
         if (s->tracking.is_on && !slot->is_flush && slot->op.direction != DIRECTION_READ)
                 tracking_fail(&s->tracking, atomic_load_explicit(&slot->index, memory_order_relaxed));
         if (s->phase.ends_on_error[failure.direction])

@@ -7,6 +7,7 @@
  * slice, and return at once but for slice_new() and slice_end().
  */
 
+#include "engine/allowance.h"
 #include "engine/buffers.h"
 #include "engine/check.h"
 #include "engine/payload.h"
@@ -22,6 +23,7 @@ typedef struct SliceConfig {
         uint32_t depth;         /* of the deepest share */
         const Buffers *buffers; /* borrowed, as is all below */
         const Payload *payload;
+        Allowance *allowance;   /* NULL: whatever is written */
         uint64_t first_write;   /* number of the first write, */
         uint64_t write_step;    /* and from each to the next one */
         int event_fd;           /* written to when the state changes */

@@ -572,25 +572,53 @@ static int set_expectation(JobReader *reader, const IniEntry *entry, Error *erro
         return 0;
 }
 
-/* What ends the whole run before its phases do. */
-static int set_stop(JobReader *reader, const IniEntry *entry, Error *error) {
+static int parse_written_max(const char *value, Extent *ret) {
+        Extent extent = { .kind = EXTENT_BYTES };
+        int r = parse_size(value, &extent.value);
+
+        if (r == -EINVAL) {
+                extent.kind = EXTENT_FILLS;
+                r = parse_fills(value, &extent.value);
+        }
+        if (r < 0)
+                return r;
+        if (extent.value == 0)
+                return -ERANGE;
+        *ret = extent;
+        return 0;
+}
+
+static int unknown_stop(const JobReader *reader, const IniEntry *entry, Error *error) {
         static const char *const of_telemetry[] = { "wear_max", "spare_min", "temperature_max" };
-        const char *value = entry->value ?: "";
 
         for (size_t i = 0; i < ELEMENTSOF(of_telemetry); i++)
                 if (strcmp(entry->key, of_telemetry[i]) == 0)
                         return error_set(error, ERROR_USAGE, EINVAL,
                                          "%s:%u: %s needs the drive's telemetry, which this version does not read: "
-                                         "expected errors_max, or no [stop]", reader->name, entry->line, entry->key);
-        if (strcmp(entry->key, "errors_max") != 0)
-                return error_set(error, ERROR_USAGE, EINVAL,
-                                 "%s:%u: unknown criterion '%.*s': expected errors_max, the one by which this version "
-                                 "ends a run", reader->name, entry->line, SHOWN_MAX, entry->key);
+                                         "expected errors_max or written_max, or no [stop]", reader->name, entry->line,
+                                         entry->key);
+        return error_set(error, ERROR_USAGE, EINVAL,
+                         "%s:%u: unknown criterion '%.*s': expected errors_max or written_max, by which this version "
+                         "ends a run", reader->name, entry->line, SHOWN_MAX, entry->key);
+}
 
-        int r = parse_u64_range(value, 0, INT64_MAX, &reader->job->stop_errors_max);
+/* What ends the whole run before its phases do. */
+static int set_stop(JobReader *reader, const IniEntry *entry, Error *error) {
+        const char *value = entry->value ?: "", *expected;
+        int r;
+
+        if (strcmp(entry->key, "errors_max") == 0) {
+                r = parse_u64_range(value, 0, INT64_MAX, &reader->job->stop_errors_max);
+                expected = "a number from 0";
+        } else if (strcmp(entry->key, "written_max") == 0) {
+                r = parse_written_max(value, &reader->job->stop_written_max);
+                expected = "bytes, as in 10t, or how often the target is filled, as in '2.5 fills', above 0";
+        } else
+                return unknown_stop(reader, entry, error);
+
         if (r < 0)
-                return error_set(error, ERROR_USAGE, -r, "%s:%u: %s=%.*s: expected a number from 0", reader->name,
-                                 entry->line, entry->key, SHOWN_MAX, value);
+                return error_set(error, ERROR_USAGE, -r, "%s:%u: %s=%.*s: expected %s", reader->name, entry->line,
+                                 entry->key, SHOWN_MAX, value, expected);
         return 0;
 }
 

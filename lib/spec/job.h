@@ -59,14 +59,18 @@ typedef enum RwMode {
         N_RW_MODES,
 } RwMode;
 
-/* An amount that is bytes or a share: of the target's size, as fio's size=50%, or of size, as io_size=50%. */
+/*
+ * An amount that is bytes or relative: a share of the target's size, as fio's size=50%, or of size, as io_size=50%; or
+ * as often as that fills the target.
+ */
 typedef struct Extent {
         enum {
                 EXTENT_UNSET,
                 EXTENT_BYTES,
                 EXTENT_PERCENT,
+                EXTENT_FILLS,
         } kind;
-        uint64_t value; /* bytes, or percent (1..100) */
+        uint64_t value; /* bytes, percent (1..100), or thousandths of a fill */
 } Extent;
 
 /* random_distribution= */
@@ -165,6 +169,7 @@ typedef struct Job {
         uint64_t verify_memory_bytes; /* verify_memory */
         Expectations expectations; /* [expect] */
         uint64_t stop_errors_max; /* [stop]: more I/Os of the run that fail end it; UINT64_MAX: however many */
+        Extent stop_written_max;  /* [stop]: so much written by the run ends it; bytes or fills, above 0 */
         size_t n_phases; /* at least 1 */
         JobPhase *phases;
         size_t n_notices;

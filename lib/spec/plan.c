@@ -532,6 +532,17 @@ static Plan *plan_allocate(const Job *job) {
         return plan->phases ? TAKE_PTR(plan) : NULL;
 }
 
+/* A fill of next to nothing is still something. */
+static uint64_t bind_written_max(const Extent *extent, const PlanTarget *target) {
+        unsigned __int128 bytes = (unsigned __int128) target->size_bytes * extent->value / 1000;
+
+        if (extent->kind != EXTENT_FILLS)
+                return extent->value;
+        if (bytes > UINT64_MAX)
+                return UINT64_MAX;
+        return bytes > 0 ? (uint64_t) bytes : 1;
+}
+
 int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t random_seed, Error *error) {
         _cleanup_plan_ Plan *plan = plan_allocate(job);
         int r = 0;
@@ -539,6 +550,7 @@ int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t rand
         if (!plan)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
         plan->stop_errors_max = job->stop_errors_max;
+        plan->stop_written_max = bind_written_max(&job->stop_written_max, target);
 
         for (unsigned i = 0; r >= 0 && i < job->n_phases; i++)
                 if (job->phases[i].action == PHASE_ACTION_MATRIX)
@@ -585,13 +597,15 @@ bool plan_total_time(const Plan *plan, uint64_t *ret_ns) {
 }
 
 bool plan_total_write_bytes(const Plan *plan, uint64_t *ret_bytes) {
-        uint64_t total = 0;
+        uint64_t total = 0, most = plan->stop_written_max;
 
         for (size_t i = 0; i < plan->n_phases; i++) {
-                if (!plan->phases[i].has_planned_bytes)
+                const PhasePlan *phase = &plan->phases[i];
+
+                if (!phase->has_planned_bytes && most == 0)
                         return false;
-                total = saturating_add(total, plan->phases[i].planned_write_bytes);
+                total = phase->has_planned_bytes ? saturating_add(total, phase->planned_write_bytes) : UINT64_MAX;
         }
-        *ret_bytes = total;
+        *ret_bytes = most > 0 ? MIN(total, most) : total;
         return true;
 }

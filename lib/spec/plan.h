@@ -73,6 +73,7 @@ typedef struct Plan {
         uint32_t granule_bytes; /* of verification: each write that is tracked is made of whole ones; 0: none is */
         uint64_t verify_memory_bytes; /* at most, for what it has to know of the device at a time */
         uint64_t stop_errors_max; /* more I/Os of the run that fail end it; UINT64_MAX: however many */
+        uint64_t stop_written_max; /* bytes: the run never writes more, and ends with them; 0: however many */
         size_t n_notices;
         char **notices; /* "phase 'x': ... loses its tail", and so on */
 } Plan;
@@ -127,6 +128,9 @@ bool plan_trims(const Plan *plan);
 /* How many I/Os of this phase make so many bytes: exact where all have one size, else by expectation. */
 uint64_t phase_plan_ios(const PhasePlan *phase, uint64_t bytes);
 
-/* Sums over the phases, at most UINT64_MAX; false if one of them cannot be told beforehand. */
+/*
+ * Sums over the phases, at most UINT64_MAX; false if one of them cannot be told beforehand. What is written is bounded
+ * by stop_written_max besides.
+ */
 bool plan_total_time(const Plan *plan, uint64_t *ret_ns);
 bool plan_total_write_bytes(const Plan *plan, uint64_t *ret_bytes);

@@ -113,6 +113,7 @@ static void read_phase(Columns *c, Standing *standing, uint32_t index) {
         bool is_done = column_i64(c) != 0;
 
         standing->n_writes += column_u64(c);
+        standing->written_bytes += column_u64(c);
         standing->n_errors += column_u64(c);
         phase->elapsed_ns = column_u64(c);
         bool has_samples = !column_is_null(c);
@@ -129,7 +130,7 @@ static void read_phase(Columns *c, Standing *standing, uint32_t index) {
 static int read_phases(Store *store, uint32_t run, Standing *standing, Error *error) {
         _cleanup_statement_ sqlite3_stmt *stmt = NULL;
         int r = statement_prepare(store,
-                "SELECT state = 'done', write_ios, errors, elapsed_ns, first_elapsed_ns, boot_ns,"
+                "SELECT state = 'done', write_ios, write_bytes, errors, elapsed_ns, first_elapsed_ns, boot_ns,"
                 " read_block_bytes, write_block_bytes, trim_block_bytes, iodepth, numjobs, workers,"
                 " region_offset_bytes, region_bytes"
                 " FROM phases WHERE run = ? ORDER BY phase",

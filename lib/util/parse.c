@@ -158,9 +158,9 @@ int parse_duration(const char *s, uint64_t *ret_ns) {
         return parse_with_unit(s, time_units, ELEMENTSOF(time_units), ret_ns);
 }
 
-#define SPAN_SCALE_MAX UINT64_C(100000000000000) /* a nanosecond is some parts of that in a day, the longest unit */
+#define SCALE_MAX UINT64_C(100000000000000) /* a nanosecond is some parts of that in a day, the longest unit */
 
-int parse_span(const char *s, uint64_t *ret_ns) {
+static int parse_fraction(const char *s, const Unit *units, size_t n_units, uint64_t *ret) {
         uint64_t whole, fraction = 0, scale = 1;
 
         int r = scan_digits(&s, 10, &whole);
@@ -170,19 +170,29 @@ int parse_span(const char *s, uint64_t *ret_ns) {
                 if (!is_digit(s[1]))
                         return -EINVAL;
                 for (s++; is_digit(*s); s++)
-                        if (scale < SPAN_SCALE_MAX) {
+                        if (scale < SCALE_MAX) {
                                 fraction = fraction * 10 + (uint64_t) digit_value(*s);
                                 scale *= 10;
                         }
         }
-        const Unit *unit = find_unit(s, time_units, ELEMENTSOF(time_units));
+        const Unit *unit = find_unit(s, units, n_units);
         if (!unit)
                 return -EINVAL;
         uint64_t part = (uint64_t) ((unsigned __int128) fraction * unit->factor / scale);
         if (r < 0 || __builtin_mul_overflow(whole, unit->factor, &whole) || __builtin_add_overflow(whole, part, &whole))
                 return -ERANGE;
-        *ret_ns = whole;
+        *ret = whole;
         return 0;
+}
+
+int parse_span(const char *s, uint64_t *ret_ns) {
+        return parse_fraction(s, time_units, ELEMENTSOF(time_units), ret_ns);
+}
+
+int parse_fills(const char *s, uint64_t *ret_thousandths) {
+        static const Unit units[] = { { "fill", 1000 }, { "fills", 1000 }, { " fill", 1000 }, { " fills", 1000 } };
+
+        return parse_fraction(s, units, ELEMENTSOF(units), ret_thousandths);
 }
 
 static locale_t c_locale;

@@ -33,6 +33,9 @@ int parse_duration(const char *s, uint64_t *ret_ns);
 /* Likewise, and with a fraction, which fio's jobs cannot have: "6.5", "1.5h"; what is below a nanosecond is cut off. */
 int parse_span(const char *s, uint64_t *ret_ns);
 
+/* A device's size so many times, in thousandths: "3 fills", "2.5fills", "1 fill"; what is below is cut off. */
+int parse_fills(const char *s, uint64_t *ret_thousandths);
+
 /* A finite decimal number, whatever the locale. -ENOMEM if there was none for that. */
 int parse_double(const char *s, double *ret);
 

@@ -102,6 +102,7 @@ static void standing_fields_code(Codec *codec, Standing *standing) {
         codec_u64(codec, &standing->next_seq);
         codec_u64(codec, &standing->elapsed_ns);
         codec_u64(codec, &standing->n_writes);
+        codec_u64(codec, &standing->written_bytes);
         codec_u64(codec, &standing->n_errors);
         codec_u32(codec, &standing->phase);
         for (uint32_t i = 0; i < standing->n_phases; i++) {

@@ -37,6 +37,7 @@ typedef struct Standing {
         uint64_t next_seq;
         uint64_t elapsed_ns; /* running time of the run */
         uint64_t n_writes;   /* that did not fail */
+        uint64_t written_bytes; /* by them */
         uint64_t n_errors;   /* I/Os that failed */
         uint32_t phase;      /* to go on in; n_phases: all are done */
         uint32_t n_phases;

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 
+import pytest
+
 GIB = 1 << 30
 
 SANDFORCE = """[sandforce]
@@ -135,6 +137,34 @@ def test_when_it_stops(cli, job):
     assert cli.json("check-job", path)["stop_errors_max"] == 5
     assert "stops: when more than 5 I/Os have failed\n" in cli("check-job", path).out
     assert "stop_errors_max" not in cli.json("check-job", job(TWO)) and "stops: " not in cli("check-job", job(TWO)).out
+
+
+WRITES = "[a]\nrw=randwrite\nruntime=1h\ntime_based\n[b]\nrw=randwrite\ncapacity_loops=2\n[stop]\nwritten_max="
+
+
+@pytest.mark.parametrize("words, size, told, most", [
+    ("10t", (), "10 TiB", "10 TiB"),
+    ("10t", ("--size", "1g"), "10 TiB", "10 TiB"),
+    ("2.5 fills", ("--size", "4g"), "2.5 fills of the device (10 GiB)", "10 GiB"),
+    ("1 fill", ("--size", "4g"), "1 fill of the device (4 GiB)", "4 GiB"),
+])  # fmt: skip
+def test_what_may_be_written_bounds_the_plan(cli, job, words, size, told, most):
+    text = cli("check-job", *size, job(WRITES + words + "\n")).out
+    assert f"stops: when {told} are written\n" in text
+    assert f"It writes at most {most}.\n" in text and "takes at least" not in text
+
+
+def test_fills_of_no_device_in_particular(cli, job):
+    path = job(WRITES + "2.5 fills\n")
+    text = cli("check-job", path).out
+    assert "stops: when 2.5 fills of the device are written\n" in text
+    assert "How much it writes depends on the device; --size tells for one.\n" in text
+    document = cli.json("check-job", path)
+    assert document["stop_written_max_fills"] == 2.5 and "stop_written_max" not in document
+    document = cli.json("check-job", "--size", "4g", path)
+    assert document["stop_written_max_fills"] == 2.5 and document["stop_written_max"] == 10 << 30
+    document = cli.json("check-job", job(WRITES + "10t\n"))
+    assert document["stop_written_max"] == 10 << 40 and "stop_written_max_fills" not in document
 
 
 DETAILS = """[a]

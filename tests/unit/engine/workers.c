@@ -230,6 +230,22 @@ START_TEST(no_two_writes_have_the_same_number) {
 }
 END_TEST
 
+START_TEST(together_they_write_no_more_than_may_be) {
+        uint64_t n_bytes;
+
+        phases[0] = phases[1] = phase_plan(3, UINT64_MAX);
+        plan.stop_written_max = 5000 * BLOCK + 1;
+        start_engine(0);
+        run_phase(0);
+        ck_assert_uint_eq(n_writes, 5000);
+        ck_assert_uint_eq(counters.bytes[DIRECTION_WRITE], 5000 * BLOCK);
+        ck_assert(engine_has_written_all(engine, &n_bytes));
+        ck_assert_uint_eq(n_bytes, 5000 * BLOCK);
+        engine = engine_free(engine);
+        plan.stop_written_max = 0;
+}
+END_TEST
+
 START_TEST(each_writes_in_its_own_part) {
         phases[0] = phase_plan(3, 3000);
         phases[1] = phase_plan(3, 3000);
@@ -457,6 +473,7 @@ static Suite *make_suite(void) {
 
         tcase_set_timeout(c, 60);
         tcase_add_test(c, no_two_writes_have_the_same_number);
+        tcase_add_test(c, together_they_write_no_more_than_may_be);
         tcase_add_test(c, each_writes_in_its_own_part);
         tcase_add_test(c, each_has_its_own_order);
         tcase_add_test(c, each_goes_on_at_its_own_position);

@@ -322,6 +322,30 @@ START_TEST(test_what_cannot_be_told_is_not_told) {
 }
 END_TEST
 
+START_TEST(test_what_may_be_written_bounds_what_is_planned) {
+        _cleanup_plan_ Plan *fills = bind_good("[stop]\nwritten_max=2.5 fills\n[a]\nrw=write\nloops=2\n[b]\nrw=write\n"
+                                               "loops=2\n", GIB);
+        _cleanup_plan_ Plan *more = bind_good("[stop]\nwritten_max=3g\n[a]\nrw=write\n[b]\nrw=read\n", GIB);
+        _cleanup_plan_ Plan *timed = bind_good("[stop]\nwritten_max=3g\n[a]\nrw=write\nruntime=9\ntime_based\n[b]\n",
+                                               GIB);
+        _cleanup_plan_ Plan *huge = bind_good("[stop]\nwritten_max=1000000 fills\n[a]\n", UINT64_MAX);
+        _cleanup_plan_ Plan *tiny = bind_good("[stop]\nwritten_max=0.001 fills\n[a]\nbs=512\n", 512);
+        _cleanup_plan_ Plan *none = bind_good("[a]\n", GIB);
+        uint64_t total;
+
+        ck_assert_uint_eq(fills->stop_written_max, 5 * GIB / 2);
+        ck_assert(plan_total_write_bytes(fills, &total));
+        ck_assert_uint_eq(total, 5 * GIB / 2);
+        ck_assert(plan_total_write_bytes(more, &total));
+        ck_assert_uint_eq(total, GIB);
+        ck_assert(plan_total_write_bytes(timed, &total));
+        ck_assert_uint_eq(total, 3 * GIB);
+        ck_assert_uint_eq(huge->stop_written_max, UINT64_MAX);
+        ck_assert_uint_eq(tiny->stop_written_max, 1); /* 0 would be no limit */
+        ck_assert_uint_eq(none->stop_written_max, 0);
+}
+END_TEST
+
 START_TEST(test_nothing_overflows) {
         _cleanup_plan_ Plan *big = bind_good("[a]\nrw=randwrite\nloops=4294967295\nnumjobs=16384\n", 64 * TIB);
         _cleanup_plan_ Plan *percent = bind_good("[a]\nrw=randwrite\noffset=99%\nsize=99%\nio_size=99%\n", UINT64_MAX);
@@ -406,6 +430,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_runtime_and_time_based);
         tcase_add_test(tc, test_forecast);
         tcase_add_test(tc, test_what_cannot_be_told_is_not_told);
+        tcase_add_test(tc, test_what_may_be_written_bounds_what_is_planned);
         tcase_add_test(tc, test_nothing_overflows);
         tcase_add_test(tc, test_seeds);
         tcase_add_test(tc, test_the_rest_is_carried_over);

@@ -83,6 +83,7 @@ START_TEST(positions_are_those_of_the_newest_sample_of_each_phase) {
         ck_assert_uint_eq(standing->elapsed_ns, 3 * NSEC_PER_SEC);
         ck_assert_uint_eq(standing->next_seq, 3);
         ck_assert_uint_eq(standing->n_writes, 9);
+        ck_assert_uint_eq(standing->written_bytes, 9 * 4096);
         ck_assert_uint_eq(standing->n_errors, 3);
         ck_assert_int_eq(resume->since_ns, 5002);
         ck_assert_uint_eq(standing_next_write(standing), 313);

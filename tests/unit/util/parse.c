@@ -187,6 +187,28 @@ START_TEST(test_spans) {
 }
 END_TEST
 
+START_TEST(test_fills) {
+        static const NumberCase cases[] = {
+                { "1 fill", 0, 1000 },
+                { "3 fills", 0, 3000 },
+                { "2.5fills", 0, 2500 },
+                { "0.0019 FILLS", 0, 1 },
+                { "18446744073709551 fills", 0, UINT64_C(18446744073709551000) },
+                { "18446744073709552 fills", -ERANGE },
+                { "99999999999999999999 fills", -ERANGE },
+                { "2", -EINVAL },
+                { "2  fills", -EINVAL },
+                { " 2 fills", -EINVAL },
+                { "2 fills ", -EINVAL },
+                { "2. fills", -EINVAL },
+                { "fills", -EINVAL },
+                { "", -EINVAL },
+        };
+
+        check_cases(parse_fills, cases, ELEMENTSOF(cases));
+}
+END_TEST
+
 START_TEST(test_doubles) {
         static const struct {
                 const char *text;
@@ -247,6 +269,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_counts);
         tcase_add_test(tc, test_durations);
         tcase_add_test(tc, test_spans);
+        tcase_add_test(tc, test_fills);
         tcase_add_test(tc, test_doubles);
         tcase_add_test(tc, test_nearest_word);
         suite_add_tcase(suite, tc);

@@ -43,8 +43,8 @@ static PhaseStanding phase_standings[] = {
 
 static Standing standing = {
         .device = &bare_info, .same_boot = true, .run_tag = 1, .seed = UINT64_MAX, .drained = true, .paused = true,
-        .next_seq = 77, .elapsed_ns = 78, .n_errors = 79, .n_writes = 80, .phase = 1, .n_phases = 2,
-        .phases = phase_standings,
+        .next_seq = 77, .elapsed_ns = 78, .n_errors = 79, .n_writes = 80, .written_bytes = 81, .phase = 1,
+        .n_phases = 2, .phases = phase_standings,
 };
 
 #define OPEN(confirmations_, erase, standing_)                                                             \
@@ -147,6 +147,7 @@ static void assert_same_standing(const Standing *a, const Standing *b) {
         ck_assert_uint_eq(a->next_seq, b->next_seq);
         ck_assert_uint_eq(a->elapsed_ns, b->elapsed_ns);
         ck_assert_uint_eq(a->n_writes, b->n_writes);
+        ck_assert_uint_eq(a->written_bytes, b->written_bytes);
         ck_assert_uint_eq(a->n_errors, b->n_errors);
         ck_assert_uint_eq(a->phase, b->phase);
         ck_assert_uint_eq(a->n_phases, b->n_phases);

@@ -36,7 +36,7 @@ int claim_verify(const Claim *claim, Error *error) {
 /* --- the run --------------------------------------------------------------------------------- */
 
 static PhasePlan phases[3];
-static uint64_t stop_errors_max;
+static uint64_t stop_errors_max, stop_written_max;
 static Link *link_of_worker;
 static char *detail;
 static char heard[4096]; /* what the service was told, a word each: "phase0:started sample paused ..." */
@@ -57,6 +57,7 @@ static void setup(void) {
         phases[1].index = 1;
         phases[2].index = 2;
         stop_errors_max = UINT64_MAX;
+        stop_written_max = 0;
         standing = NULL;
         device_error = 0;
         n_verified = 0;
@@ -112,7 +113,8 @@ static void hear_word(const Message *message) {
 }
 
 static Outcome run(unsigned n_phases) {
-        const Plan plan = { .n_phases = n_phases, .phases = phases, .stop_errors_max = stop_errors_max };
+        const Plan plan = { .n_phases = n_phases, .phases = phases, .stop_errors_max = stop_errors_max,
+                            .stop_written_max = stop_written_max };
         Reporter reporter = { .link = link_of_worker };
         const DriverConfig config = { .reporter = &reporter, .plan = &plan, .engine = &engine,
                                       .sample_interval_ns = 100 * NSEC_PER_MSEC, .signal_fd = -1,
@@ -487,6 +489,42 @@ START_TEST(test_more_errors_than_may_be_are_a_result) {
 }
 END_TEST
 
+static void write_all(unsigned index) {
+        engine.has_written_all = index == 1;
+        engine.written_bytes = 12288;
+        engine_becomes(ENGINE_IDLE);
+}
+
+START_TEST(test_all_that_may_be_written_is_a_result) {
+        engine.on_start = write_all;
+        stop_written_max = 16383;
+        ck_assert_int_eq(run(3), OUTCOME_DONE);
+        ck_assert_str_eq(heard, "phase0:started phase0:done phase1:started phase1:stopped ");
+        ck_assert_str_eq(detail, "[stop] written_max=16383: 12288 bytes are written");
+}
+END_TEST
+
+static void write_all_and_find(unsigned index) {
+        engine.verification.n_blocks[MISMATCH_CORRUPT] = 1;
+        write_all(1);
+}
+
+START_TEST(test_wrong_blocks_fail_a_run_that_has_written_all) {
+        phases[0].is_checked = phases[0].fails_on_mismatch = true;
+        engine.on_start = write_all_and_find;
+        ck_assert_int_eq(run(1), OUTCOME_FAILED);
+        ck_assert_ptr_nonnull(strstr(detail, "1 block was read back not as written"));
+}
+END_TEST
+
+START_TEST(test_where_all_was_written_before_nothing_begins) {
+        engine.on_start = end_at_once;
+        engine.has_written_all = true;
+        ck_assert_int_eq(run(2), OUTCOME_DONE);
+        ck_assert_str_eq(heard, "");
+}
+END_TEST
+
 static void pause_after_errors(void) {
         fail_some(0);
         engine_becomes(ENGINE_PAUSED);
@@ -679,6 +717,9 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_as_many_errors_as_may_be_stop_nothing);
         tcase_add_test(tc, test_more_errors_than_may_be_are_a_result);
         tcase_add_test(tc, test_a_run_that_ends_while_it_drains_is_not_paused);
+        tcase_add_test(tc, test_all_that_may_be_written_is_a_result);
+        tcase_add_test(tc, test_where_all_was_written_before_nothing_begins);
+        tcase_add_test(tc, test_wrong_blocks_fail_a_run_that_has_written_all);
         tcase_add_test(tc, test_an_error_that_the_job_does_not_continue_on);
         tcase_add_test(tc, test_a_device_that_is_gone_is_lost_whatever_the_job_says_of_errors);
         tcase_add_test(tc, test_lost_as_the_phase_ends);

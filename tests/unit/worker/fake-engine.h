@@ -17,6 +17,8 @@ struct Engine {
         uint32_t in_flight;
         uint64_t oldest_ns;
         EngineFailure failure;
+        bool has_written_all;
+        uint64_t written_bytes; /* by the run, if it has */
         Positions positions;
         uint64_t taken_up_ns; /* running time that the phase had when it was taken up */
         History history;         /* of each share; told when has_history */
@@ -144,6 +146,12 @@ void engine_verification(const Engine *e, Verification *ret) {
 const CheckFinding *engine_findings(const Engine *e, uint32_t share, unsigned *ret_n) {
         *ret_n = e->n_findings;
         return e->findings;
+}
+
+bool engine_has_written_all(const Engine *e, uint64_t *ret_bytes) {
+        if (e->has_written_all)
+                *ret_bytes = e->written_bytes;
+        return e->has_written_all;
 }
 
 EngineFailure engine_failure(const Engine *e) {
