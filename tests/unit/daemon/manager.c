@@ -18,12 +18,14 @@ static char directory[FAKE_DIRECTORY_MAX];
 static unsigned n_stopped, n_started;
 static ErrorKind start_error;
 static uint64_t elapsed_ns;
+static uint32_t phase_index; /* of samples */
 
 static void setup(void) {
         fakes_reset();
         n_stopped = n_started = 0;
         start_error = ERROR_NONE;
         elapsed_ns = 0;
+        phase_index = 0;
         fake_directory_make(directory);
         ck_assert_int_ge(sd_event_new(&event), 0);
         ck_assert_int_eq(manager_new(&manager, event, directory, NULL), 0);
@@ -96,6 +98,7 @@ static int sample(uint64_t seq, uint64_t duration_ns, uint64_t ios) {
 
         elapsed_ns += duration_ns;
         message.sample->seq = seq;
+        message.sample->phase = phase_index;
         message.sample->at_ns = (int64_t) elapsed_ns;
         message.sample->elapsed_ns = elapsed_ns;
         message.sample->duration_ns = duration_ns;
@@ -302,6 +305,7 @@ START_TEST(fifty_days_and_2_to_the_40th_ios_are_counted_to_the_last) {
 
         fake_end(&(WorkerEnd){ .status = SIGKILL });
         ck_assert_uint_eq(run_standing(run, "")->n_writes, 2 * n_ios);
+        ck_assert_uint_eq(run_standing(run, "")->written_bytes, 2 * n_ios * 4096);
         ck_assert_uint_eq(run_standing(run, "")->elapsed_ns, 2 * days_ns);
 }
 END_TEST
@@ -359,13 +363,15 @@ START_TEST(counts_of_errors_are_bounded_by_time) {
 END_TEST
 
 /* When that is, is for the analysis to say. Returns the next sample's number. */
-static uint64_t seconds_until_steady(uint64_t ios) {
-        uint64_t seq = 0;
-
+static uint64_t seconds_until_steady_from(uint64_t seq, uint64_t ios) {
         for (; fake_count_events(EVENT_STEADY) == 0 && seq < 6000; seq++)
                 seconds(seq, seq + 1, ios);
         ck_assert_uint_eq(fake_count_events(EVENT_STEADY), 1);
         return seq;
+}
+
+static uint64_t seconds_until_steady(uint64_t ios) {
+        return seconds_until_steady_from(0, ios);
 }
 
 static void check_begins(const char *s, const char *beginning) {
@@ -421,6 +427,24 @@ START_TEST(what_a_drive_does_after_a_pause_revokes_nothing) {
         seconds(seq + 30, seq + 300, 10000);
         ck_assert_uint_eq(fake_count_events(EVENT_STEADY), 1);
         ck_assert_uint_eq(fake_count_events(EVENT_STEADY_REVOKED), 0);
+}
+END_TEST
+
+/* The detector starts when the ramp is over, to the second, also in a phase that is not the first. */
+START_TEST(a_ramp_is_not_judged) {
+        const uint64_t ramp = 2000;
+
+        running_job("[w]\nrw=randwrite\nbs=4k\nruntime=6000\ntime_based\n");
+        uint64_t without = seconds_until_steady(10000);
+        teardown();
+        setup();
+        ck_assert_uint_lt(without, ramp);
+        running_job("[global]\nrw=randwrite\nbs=4k\nruntime=6000\ntime_based\n[w]\n[x]\nramp_time=2000\n");
+        seconds(0, 20, 10000);
+        ck_assert_int_eq(phase(0, PHASE_MARK_DONE), 0);
+        ck_assert_int_eq(phase(1, PHASE_MARK_STARTED), 0);
+        phase_index = 1;
+        ck_assert_uint_eq(seconds_until_steady_from(20, 10000), 20 + ramp + without);
 }
 END_TEST
 
@@ -536,6 +560,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tcase, a_host_that_is_the_limit_is_told_of);
         tcase_add_test(tcase, a_limit_of_the_host_ends_with_the_worker);
         tcase_add_test(tcase, what_a_drive_does_after_a_pause_revokes_nothing);
+        tcase_add_test(tcase, a_ramp_is_not_judged);
         tcase_add_test(tcase, a_phase_ends_when_its_steady_state_has_held);
         tcase_add_test(tcase, a_steady_state_that_is_revoked_ends_no_phase);
         tcase_add_test(tcase, without_until_a_steady_state_ends_no_phase);
