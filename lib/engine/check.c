@@ -22,6 +22,7 @@
 
 #define N_CACHED 32U /* orders of shares that are ready to be asked */
 #define FILL_BYTES (64U * KIB)
+#define CACHED_BYTES (8U * KIB) /* what is made and compared at a time stays in the first-level cache */
 
 typedef struct CachedShare {
         bool is_used;
@@ -286,8 +287,13 @@ static void judge_block(Check *c, Stretch *e, const uint8_t *data, uint64_t offs
 
 static bool is_right(Check *c, uint64_t granule, const uint8_t *data, uint64_t offset, uint32_t n) {
         uint64_t expected = granule & ~GRANULE_MAYBE_UNSTAMPED;
+        bool is_right = expected != GRANULE_UNWRITTEN;
 
-        return expected != GRANULE_UNWRITTEN && make_again(c, expected, offset, n) && memcmp(c->fill, data, n) == 0;
+        for (uint32_t at = 0, part; is_right && at < n; at += part) {
+                part = MIN(n - at, (uint32_t) CACHED_BYTES);
+                is_right = make_again(c, expected, offset + at, part) && memcmp(c->fill, data + at, part) == 0;
+        }
+        return is_right;
 }
 
 bool check_data(Check *c, const Window *window, const void *data, uint64_t offset, uint32_t length) {

@@ -76,19 +76,19 @@ static void verification_fields_code(Codec *codec, Verification *verification) {
                 codec_u64(codec, &verification->n_blocks[i]);
 }
 
+/* Of a standing that has none they are those of phases that have not begun. */
 static void histories_code(Codec *codec, Standing *standing) {
-        if (codec->error == 0 && !standing->histories && standing_make_histories(standing) < 0)
+        if (codec->error == 0 && codec_is_decoding(codec) && standing_make_histories(standing) < 0)
                 codec->error = -ENOMEM;
-        for (uint32_t p = 0; codec->error == 0 && p < standing->n_phases; p++)
-                for (uint32_t k = 0; k < standing->phases[p].shape.workers; k++) {
-                        History *history = histories_at(standing->histories, p, k);
+        for (uint32_t p = 0; p < standing->n_phases; p++)
+                for (uint32_t k = 0; codec->error == 0 && k < standing->phases[p].shape.workers; k++) {
+                        History none = history_new();
+                        History *history = standing->histories ? histories_at(standing->histories, p, k) : &none;
 
                         if (history)
                                 history_code(codec, history);
                         else
                                 codec_refuse(codec);
-                        if (codec->error < 0)
-                                return;
                 }
 }
 

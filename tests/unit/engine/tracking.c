@@ -124,8 +124,8 @@ static void start(const char *options) {
 
         snprintf(text, sizeof(text), "[w]\nrw=randwrite\nverify=crc32c\n%s", options);
         ck_assert_int_eq(job_parse(&job, "x.fio", text, strlen(text), &error), 0);
-        ck_assert_int_eq(plan_new(&plan, job, &(PlanTarget){ .size_bytes = GIB, .logical_block_bytes = 512 }, 1, &error),
-                         0);
+        const PlanTarget target = { .size_bytes = GIB, .logical_block_bytes = 512 };
+        ck_assert_int_eq(plan_new(&plan, job, &target, 1, &error), 0);
         histories = histories_new(n_shares, 2);
         n_requests = n_answers = n_writes = n_flushes = 0;
         has_overlap = false;
