@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 
 /*
- * The engine writes all of a device in order, with verification or without, and reads all of it back in the same blocks,
- * checked or not. For tests/bench/engine.
+ * The engine writes all of a device in order, with verification or without, and reads all of it back in the same
+ * blocks, checked or not. For tests/bench/engine.
  */
 
 #include <errno.h>
@@ -51,9 +51,9 @@ static int measure(Engine *engine, unsigned index, const char *name, bool tracks
                 engine_history(engine, 0, &history);
         engine_counters(engine, &counters);
         bytes = counters.bytes[DIRECTION_READ] + counters.bytes[DIRECTION_WRITE];
-        printf("\"%s\": {\"bytes\": %" PRIu64 ", \"errors\": %" PRIu64 ", \"bytes_per_s\": %.0f, \"user_ns_per_mib\": %.0f}",
-               name, bytes, counters.errors, (double) bytes * 1e9 / (double) MAX(engine_phase_running_ns(engine),
-                                                                               UINT64_C(1)),
+        uint64_t ns = MAX(engine_phase_running_ns(engine), UINT64_C(1));
+        printf("\"%s\": {\"bytes\": %" PRIu64 ", \"errors\": %" PRIu64 ", \"bytes_per_s\": %.0f, "
+               "\"user_ns_per_mib\": %.0f}", name, bytes, counters.errors, (double) bytes * 1e9 / (double) ns,
                (double) (user_ns() - user_before_ns) * MIB / (double) MAX(bytes, UINT64_C(1)));
         return 0;
 }
@@ -63,8 +63,8 @@ static int make_plan(Plan **ret, const char *block, const char *depth, const cha
         _cleanup_job_ Job *job = NULL;
         char text[256];
 
-        snprintf(text, sizeof(text), "[global]\nbs=%s\niodepth=%s\nverify=%s\n[w]\nrw=write\ndo_verify=0\n[r]\nrw=read\n",
-                 block, depth, verify);
+        snprintf(text, sizeof(text), "[global]\nbs=%s\niodepth=%s\nverify=%s\n[w]\nrw=write\ndo_verify=0\n"
+                 "[r]\nrw=read\n", block, depth, verify);
         int r = job_parse(&job, "bench", text, strlen(text), error);
         if (r < 0)
                 return r;

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+
+/* What is maybe, of the writes of a run that is taken up. */
+
+#include "wire/standing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "unit.h"
+#include "util/macro.h"
+
+static Plan *plan;
+static Standing *standing;
+
+/* Interrupted in its second phase; of both it is known that 100 had completed, and that 120 had been submitted. */
+static void setup(const char *rw) {
+        _cleanup_job_ Job *job = NULL;
+        Error error = ERROR_INIT;
+        char text[160];
+
+        snprintf(text, sizeof(text), "[global]\nverify=md5\ndo_verify=0\nrw=%s\n[a]\n[b]\n[c]\ndo_verify=1\n", rw);
+        ck_assert_int_eq(job_parse(&job, "x.fio", text, strlen(text), &error), 0);
+        const PlanTarget target = { .size_bytes = MIB, .logical_block_bytes = 512 };
+        ck_assert_int_eq(plan_new(&plan, job, &target, 1, &error), 0);
+        standing = standing_new((uint32_t) plan->n_phases);
+        ck_assert_int_eq(standing_note_plan(standing, plan), 0);
+        standing->same_boot = true;
+        standing->phase = 1;
+        for (unsigned i = 0; i < 2; i++)
+                standing->phases[i].positions = (Positions){ 1, { { .low_index = 100, .next_index = 120 } } };
+}
+
+static void teardown(void) {
+        plan = plan_free(plan);
+        standing = standing_free(standing);
+}
+
+static History *history(uint32_t phase) {
+        return histories_at(standing->histories, phase, 0);
+}
+
+START_TEST(after_a_clean_stop_all_is_certain) {
+        setup("randwrite");
+        standing->drained = true;
+        ck_assert(!standing_look_back(standing, "write back"));
+        standing_end_histories(standing, plan);
+        ck_assert_uint_eq(history(1)->end, 120);
+        for (unsigned i = 0; i < 3; i++)
+                ck_assert_uint_eq(history(i)->n_maybes + history(i)->reach, 0);
+
+        Positions at = standing->phases[1].positions;
+        standing_take_up(standing, &plan->phases[1], &at);
+        ck_assert_uint_eq(at.of[0].next_index, 120);
+        ck_assert_uint_eq(history(1)->n_maybes, 0);
+}
+END_TEST
+
+START_TEST(after_a_death_all_up_to_the_ceiling_is_maybe_and_a_random_order_goes_on_there) {
+        setup("randwrite");
+        ck_assert(standing_look_back(standing, "write back"));
+        standing_end_histories(standing, plan);
+        ck_assert_uint_eq(history(0)->end, 120); /* it had ended */
+        ck_assert_uint_eq(history(0)->reach, 0);
+        ck_assert_uint_eq(history(1)->end, 100);
+
+        Positions at = standing->phases[1].positions;
+        standing_take_up(standing, &plan->phases[1], &at);
+        ck_assert_uint_eq(at.of[0].next_index, HISTORY_RESERVE);
+        ck_assert_uint_eq(at.of[0].first_index, HISTORY_RESERVE);
+        history(1)->end = HISTORY_RESERVE + 5; /* as it goes on */
+        ck_assert(!history_is_maybe(history(1), 99) && history_is_maybe(history(1), 100));
+        ck_assert(history_is_maybe(history(1), HISTORY_RESERVE - 1) && !history_is_maybe(history(1), HISTORY_RESERVE));
+
+        /* The next phase may have begun unheard. */
+        ck_assert(history_is_maybe(history(2), 0));
+}
+END_TEST
+
+START_TEST(an_order_that_is_repeated_becomes_certain_again) {
+        setup("write");
+        ck_assert(standing_look_back(standing, "write back"));
+        standing_end_histories(standing, plan);
+
+        Positions at = standing->phases[1].positions;
+        at.of[0].next_index = 100;
+        standing_take_up(standing, &plan->phases[1], &at);
+        ck_assert_uint_eq(at.of[0].next_index, 100);
+        ck_assert(history_is_maybe(history(1), 100));
+        history(1)->end = 110;
+        ck_assert(!history_is_maybe(history(1), 109) && history_is_maybe(history(1), 110));
+}
+END_TEST
+
+/* Only what had been flushed before is certain, also of phases that had ended. */
+START_TEST(a_power_cut_takes_what_was_not_flushed) {
+        static const char *const caches[] = { "write back", NULL, "write through" };
+
+        for (size_t i = 0; i < ELEMENTSOF(caches); i++) {
+                bool loses = !caches[i] || strcmp(caches[i], "write back") == 0;
+
+                setup("write");
+                standing->drained = true;
+                standing->same_boot = false;
+                history(0)->flushed = 120;
+                history(1)->flushed = 60;
+                ck_assert_int_eq(standing_look_back(standing, caches[i]), loses);
+                standing_end_histories(standing, plan);
+                ck_assert(!history_is_maybe(history(0), 119));
+                ck_assert(!history_is_maybe(history(1), 59));
+                ck_assert_int_eq(history_is_maybe(history(1), 60), loses);
+                ck_assert_int_eq(history_is_maybe(history(1), 119), loses);
+                teardown();
+        }
+}
+END_TEST
+
+static Suite *make_suite(void) {
+        Suite *s = suite_create("wire-standing");
+        TCase *c = tcase_create("standing");
+
+        tcase_add_checked_fixture(c, NULL, teardown);
+        tcase_add_test(c, after_a_clean_stop_all_is_certain);
+        tcase_add_test(c, after_a_death_all_up_to_the_ceiling_is_maybe_and_a_random_order_goes_on_there);
+        tcase_add_test(c, an_order_that_is_repeated_becomes_certain_again);
+        tcase_add_test(c, a_power_cut_takes_what_was_not_flushed);
+        suite_add_tcase(s, c);
+        return s;
+}
+
+UNIT_TEST_MAIN(make_suite)
