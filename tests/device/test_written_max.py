@@ -43,7 +43,8 @@ def test_a_phase_that_ends_with_all_that_may_be_written_is_the_last(service, loo
 
 
 def test_less_than_may_be_written_stops_nothing(service, loop):
-    shown = service.run_job("[a]\nrw=write\nbs=64k\nsize=1m\n[b]\nrw=write\nsize=1m\n[stop]\nwritten_max=3m\n", loop(SIZE))
+    job = "[a]\nrw=write\nbs=64k\nsize=1m\n[b]\nrw=write\nsize=1m\n[stop]\nwritten_max=3m\n"
+    shown = service.run_job(job, loop(SIZE))
     assert states(shown) == ["done", "done"] and shown["events"][-1]["detail"] == "done"
 
 

@@ -153,76 +153,6 @@ START_TEST(a_number_of_ios_ends_the_phase) {
 END_TEST
 
 /* They are done, and neither counted nor told as errors, at every depth. */
-/* The engine's whole life is one run's, or what is left of it. */
-START_TEST(no_more_is_written_than_may_be) {
-        PhasePlan phases[] = {
-                phase_plan(RW_RANDRW, MIB, 4096, 8, 200 * 4096),
-                phase_plan(RW_RANDWRITE, MIB, 16384, 8, UINT64_MAX),
-        };
-        Plan plan = { .n_phases = 2, .phases = phases, .stop_written_max = MIB + 4096 + 1 };
-        _cleanup_close_ int fd = memory_file(MIB);
-        uint64_t first, n_bytes = 42;
-
-        start_engine(&plan, fd, RING_URING, 0);
-        ck_assert_int_eq(engine_start_phase(engine, 0), 0);
-        await_state(ENGINE_IDLE);
-        engine_counters(engine, &counters);
-        first = counters.bytes[DIRECTION_WRITE];
-        ck_assert_uint_eq(counters.bytes[DIRECTION_READ] + first, 200 * 4096);
-        ck_assert(!engine_has_written_all(engine, &n_bytes));
-        ck_assert_uint_eq(n_bytes, 42);
-
-        ck_assert_int_eq(engine_start_phase(engine, 1), 0);
-        await_state(ENGINE_IDLE); /* where nothing else would end it */
-        engine_counters(engine, &counters);
-        ck_assert(engine_has_written_all(engine, &n_bytes));
-        ck_assert_uint_eq(n_bytes, first + counters.bytes[DIRECTION_WRITE]);
-        ck_assert_uint_le(n_bytes, plan.stop_written_max);
-        ck_assert_uint_gt(n_bytes + 16384, plan.stop_written_max);
-        engine = engine_free(engine);
-}
-END_TEST
-
-static void start_engine_after(const Plan *plan, int fd, uint64_t written_bytes) {
-        const EngineConfig config = { .plan = plan, .fd = fd, .run_tag = RUN_TAG, .written_bytes = written_bytes };
-
-        ck_assert_int_eq(engine_new(&engine, &config, NULL), 0);
-}
-
-START_TEST(what_was_written_before_counts) {
-        PhasePlan phase = phase_plan(RW_RANDWRITE, MIB, 4096, 4, UINT64_MAX);
-        Plan plan = { .n_phases = 1, .phases = &phase, .stop_written_max = 100 * 4096 };
-        _cleanup_close_ int fd = memory_file(MIB);
-        uint64_t n_bytes;
-
-        start_engine_after(&plan, fd, 97 * 4096);
-        run_phases(&plan);
-        ck_assert_uint_eq(counters.bytes[DIRECTION_WRITE], 3 * 4096);
-        ck_assert(engine_has_written_all(engine, &n_bytes));
-        ck_assert_uint_eq(n_bytes, 100 * 4096);
-        engine = engine_free(engine);
-
-        start_engine_after(&plan, fd, 101 * 4096);
-        ck_assert(engine_has_written_all(engine, &n_bytes));
-        engine = engine_free(engine);
-}
-END_TEST
-
-START_TEST(a_write_that_fails_is_not_written) {
-        PhasePlan phase = phase_plan(RW_RANDWRITE, MIB, 4096, 1, 20 * 4096);
-        Plan plan = { .n_phases = 1, .phases = &phase, .stop_written_max = 4096 };
-        _cleanup_close_ int fd = memory_file(MIB);
-        uint64_t n_bytes;
-
-        ck_assert_int_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE), 0);
-        start_engine(&plan, fd, RING_URING, 0);
-        run_phases(&plan);
-        ck_assert_uint_eq(counters.errors, 20);
-        ck_assert(!engine_has_written_all(engine, &n_bytes));
-        engine = engine_free(engine);
-}
-END_TEST
-
 START_TEST(flushes_are_no_ios) {
         enum { BLOCKS = 64, IOS = 1000 };
 
@@ -829,9 +759,6 @@ static Suite *make_suite(void) {
         tcase_set_timeout(c, 60);
         tcase_add_test(c, what_is_counted_is_what_was_written);
         tcase_add_test(c, a_number_of_ios_ends_the_phase);
-        tcase_add_test(c, no_more_is_written_than_may_be);
-        tcase_add_test(c, what_was_written_before_counts);
-        tcase_add_test(c, a_write_that_fails_is_not_written);
         tcase_add_test(c, flushes_are_no_ios);
         tcase_add_test(c, a_rate_is_kept_without_burning_the_processor);
         tcase_add_test(c, a_rate_begins_anew_where_a_phase_is_taken_up);

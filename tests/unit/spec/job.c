@@ -3,35 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "parse-job.h"
 #include "spec/job.h"
 #include "spec/option.h"
 #include "unit.h"
 #include "util/macro.h"
-
-/* Parses a job that must be good. The caller frees it. */
-static Job *parse_good(const char *text) {
-        _cleanup_error_ Error error = ERROR_INIT;
-        Job *job = NULL;
-
-        ck_assert_msg(job_parse(&job, "t.fio", text, strlen(text), &error) == 0, "%s\n%s", text, error_message(&error));
-        return job;
-}
-
-/* Parses a job that must be bad, and whose message must hold each of words (NULL-terminated). */
-static void check_refused(const char *text, int result, const char *const *words) {
-        _cleanup_error_ Error error = ERROR_INIT;
-        Job *job = NULL;
-        int r = job_parse(&job, "t.fio", text, strlen(text), &error);
-
-        ck_assert_msg(r == result, "%d for\n%s", r, text);
-        ck_assert_ptr_null(job);
-        ck_assert_int_eq(error.kind, ERROR_USAGE);
-        for (; *words; words++)
-                ck_assert_msg(strstr(error_message(&error), *words),
-                              "no \"%s\" in \"%s\"", *words, error_message(&error));
-}
-
-#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
 static size_t count_notices(const Job *job, const char *word) {
         size_t n = 0;
@@ -658,54 +634,6 @@ START_TEST(test_on_which_errors_a_phase_ends) {
 }
 END_TEST
 
-START_TEST(test_stop_criteria_are_read) {
-        _cleanup_job_ Job *job = parse_good("[stop]\nerrors_max=5\n[a]\n"), *none = parse_good("[a]\n[stop]\n");
-
-        ck_assert_uint_eq(job->n_phases, 1);
-        ck_assert_uint_eq(job->stop_errors_max, 5);
-        ck_assert_uint_eq(none->stop_errors_max, UINT64_MAX);
-        check_refused("[a]\n[stop]\nerrors_max=\n", -EINVAL, WORDS("t.fio:3: errors_max=", "a number from 0"));
-        check_refused("[a]\n[stop]\nerrors_max\n", -EINVAL, WORDS("t.fio:3: errors_max", "a number from 0"));
-        check_refused("[a]\n[stop]\nerrors_max=9223372036854775808\n", -ERANGE, WORDS("a number from 0"));
-        check_refused("[a]\n[stop]\nwear_max=80\n", -EINVAL,
-                      WORDS("t.fio:3: wear_max needs the drive's telemetry", "errors_max or written_max"));
-        check_refused("[a]\n[stop]\nwritten=1\n", -EINVAL, WORDS("t.fio:3: unknown criterion 'written'"));
-        check_refused("[stop]\nerrors_max=5\n", -EINVAL, WORDS("t.fio: no phase"));
-}
-END_TEST
-
-static void check_written_max(const char *value, int kind, uint64_t expected) {
-        char text[128];
-
-        snprintf(text, sizeof(text), "[stop]\nwritten_max=%s\n[a]\n", value);
-        _cleanup_job_ Job *job = parse_good(text);
-        ck_assert_int_eq(job->stop_written_max.kind, kind);
-        ck_assert_uint_eq(job->stop_written_max.value, expected);
-}
-
-START_TEST(test_what_may_be_written_is_bytes_or_fills) {
-        _cleanup_job_ Job *none = parse_good("[a]\n[stop]\nerrors_max=1\n");
-
-        ck_assert_int_eq(none->stop_written_max.kind, EXTENT_UNSET);
-        check_written_max("10t", EXTENT_BYTES, 10 * TIB);
-        check_written_max("4096", EXTENT_BYTES, 4096);
-        check_written_max("3 fills", EXTENT_FILLS, 3000);
-        check_written_max("2.5fills", EXTENT_FILLS, 2500);
-        check_written_max("1 fill", EXTENT_FILLS, 1000);
-        static const char *const wrong[] = { "", "=", "=10%", "=2.5", "=2.5t", "=fills", "=-1 fills", "=1  fills",
-                                             "=1 fills ago", "=. fills" };
-        for (size_t i = 0; i < ELEMENTSOF(wrong); i++) {
-                char text[128];
-
-                snprintf(text, sizeof(text), "[a]\n[stop]\nwritten_max%s\n", wrong[i]);
-                check_refused(text, -EINVAL, WORDS("t.fio:3: written_max", "10t", "2.5 fills"));
-        }
-        check_refused("[a]\n[stop]\nwritten_max=0\n", -ERANGE, WORDS("above 0"));
-        check_refused("[a]\n[stop]\nwritten_max=0.0009 fills\n", -ERANGE, WORDS("above 0"));
-        check_refused("[a]\n[stop]\nwritten_max=99999999p\n", -ERANGE, WORDS("t.fio:3: written_max=99999999p"));
-}
-END_TEST
-
 START_TEST(test_expectations_are_told_to_people) {
         char buf[EXPECT_VALUE_MAX];
 
@@ -808,8 +736,6 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_nothing_is_expected_unless_said);
         tcase_add_test(tc, test_expectations_that_do_not_fit_say_what_is_expected);
         tcase_add_test(tc, test_on_which_errors_a_phase_ends);
-        tcase_add_test(tc, test_stop_criteria_are_read);
-        tcase_add_test(tc, test_what_may_be_written_is_bytes_or_fills);
         tcase_add_test(tc, test_expectations_are_told_to_people);
         tcase_add_test(tc, test_distributions_are_read);
         tcase_add_test(tc, test_contents_are_read);
