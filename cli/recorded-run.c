@@ -414,6 +414,8 @@ static int insert_all(Keeper *keeper, int interrupt_fd, Error *error) {
                 r = insert_rows(keeper, interrupt_fd, error);
         if (r >= 0)
                 r = insert_tail(keeper, error);
+        if (r >= 0 && live_wait(interrupt_fd, 0) > 0)
+                r = -EINTR; /* it was told while it waited for its turn, and got that all the same */
         if (r >= 0)
                 r = store_commit(keeper->store, error);
         if (r < 0)
