@@ -448,6 +448,16 @@ START_TEST(a_ramp_is_not_judged) {
 }
 END_TEST
 
+START_TEST(the_first_sample_after_a_ramp_is_judged) {
+        running_job("[w]\nrw=randwrite\nbs=4k\nruntime=6000\ntime_based\nramp_time=10\nsteadystate=iops:50%\nss_dur=5\n");
+        seconds(0, 14, 10000);
+        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_GO);
+        seconds(14, 15, 10000);
+        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_END_PHASE);
+        check_begins(fake_event(EVENT_PHASE)->detail, "0 'w' ends: its steadystate is attained, a deviation of IOPS 0 %");
+}
+END_TEST
+
 #define UNTIL_STEADY "[w]\nrw=randwrite\nbs=4k\nruntime=6000\nuntil=steady:100\n[r]\nrw=read\n"
 
 START_TEST(a_phase_ends_when_its_steady_state_has_held) {
@@ -561,6 +571,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tcase, a_limit_of_the_host_ends_with_the_worker);
         tcase_add_test(tcase, what_a_drive_does_after_a_pause_revokes_nothing);
         tcase_add_test(tcase, a_ramp_is_not_judged);
+        tcase_add_test(tcase, the_first_sample_after_a_ramp_is_judged);
         tcase_add_test(tcase, a_phase_ends_when_its_steady_state_has_held);
         tcase_add_test(tcase, a_steady_state_that_is_revoked_ends_no_phase);
         tcase_add_test(tcase, without_until_a_steady_state_ends_no_phase);
