@@ -16,6 +16,9 @@
 
 #define CANCEL_EVERY 4096U /* indices */
 
+/* So often through its region, and whatever the order, maybes are nearly everywhere: then they are taken to be. */
+#define N_PASSES_MAYBE 4U
+
 typedef struct Walk {
         const Replay *replay;
         const Window *window;
@@ -83,8 +86,40 @@ static bool leaves_no_stamp(const PhasePlan *phase) {
         return phase->content.is_zero || phase->content.dedupe_percent > 0 || rw_mode_uses(phase->rw, DIRECTION_TRIM);
 }
 
+/* Indices that bring all streams through their regions once, each block for itself. */
+static uint64_t pass_of(const Walk *walk) {
+        uint64_t n_tiles = 1;
+
+        for (Direction d = DIRECTION_WRITE; d < N_DIRECTIONS; d++)
+                if (rw_mode_uses(walk->share.rw, d))
+                        n_tiles = MAX(n_tiles, walk->pattern.tiling[d].n_tiles);
+        return n_tiles * walk->share.numjobs;
+}
+
+static void enter_maybe_everywhere(const Walk *walk) {
+        const PhasePlan *share = &walk->share;
+        uint64_t first = share->region_offset / walk->granule_bytes;
+        uint64_t end = (share->region_offset + phase_plan_span_bytes(share) - 1) / walk->granule_bytes + 1;
+        uint64_t to = MIN(end, walk->window->first + walk->window->n);
+
+        for (uint64_t i = MAX(first, walk->window->first); i < to; i++) {
+                uint64_t *granule = &walk->window->granules[i - walk->window->first];
+
+                if (rw_mode_uses(share->rw, DIRECTION_TRIM))
+                        *granule = GRANULE_UNKNOWN;
+                else
+                        *granule |= GRANULE_MAYBE_UNSTAMPED;
+        }
+}
+
+/* A process that died leaves minutes of the fastest drive as maybes, whatever it really did: often many passes. */
 static bool walk_maybes(const Walk *walk, uint64_t from, uint64_t to) {
-        return !leaves_no_stamp(&walk->share) || walk_range(walk, from, to, enter_maybe);
+        if (from >= to || !leaves_no_stamp(&walk->share))
+                return true;
+        if ((to - from) / N_PASSES_MAYBE < pass_of(walk))
+                return walk_range(walk, from, to, enter_maybe);
+        enter_maybe_everywhere(walk);
+        return true;
 }
 
 /* From the first index to the last that may have been submitted. */

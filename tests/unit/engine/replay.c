@@ -393,7 +393,7 @@ static void run_text(Model *m, const char *text) {
         model_new(m);
         m->random = 1;
         ck_assert_int_eq(job_parse(&job, "x.fio", text, strlen(text), &error), 0);
-        ck_assert_int_eq(plan_new(&m->plan, job, &(PlanTarget){ DRIVE_BYTES, 512 }, 1, &error), 0);
+        ck_assert_int_eq(plan_new(&m->plan, job, &(PlanTarget){ DRIVE_BYTES, 512, true }, 1, &error), 0);
         job_free(job);
         for (size_t i = 0; i < m->plan->n_phases; i++)
                 n_shares[i] = m->plan->phases[i].workers;
@@ -577,6 +577,70 @@ START_TEST(a_window_that_nobody_wants_any_more_is_given_up) {
 }
 END_TEST
 
+/* How many granules are as asked for when a process died in the second phase, and may have done all below `reach`. */
+static uint64_t count_after_death(const char *text, uint64_t reach, bool (*is_asked)(uint64_t granule)) {
+        uint64_t granules[DRIVE_BYTES / 4096], n = 0;
+        _Atomic unsigned turn = 0;
+        Model m;
+
+        run_text(&m, text);
+        write_all(&m, 0, DRIVE_BYTES / 4096);
+        histories_at(m.histories, 1, 0)->reach = reach;
+        const Replay replay = { m.plan, m.histories, m.payload, (uint32_t) m.plan->n_phases - 1 };
+        ck_assert_uint_eq(m.plan->granule_bytes, 4096);
+        ck_assert(replay_window(&replay, &(Window){ 0, DRIVE_BYTES / 4096, granules }, &turn, 0));
+        for (unsigned i = 0; i < DRIVE_BYTES / 4096; i++)
+                if (is_asked(granules[i]))
+                        n++;
+                else
+                        ck_assert_uint_eq(granules[i], write_number(0, 0, i));
+        model_end(&m);
+        model_free(&m);
+        return n;
+}
+
+static bool is_unknown(uint64_t granule) {
+        return granule == GRANULE_UNKNOWN;
+}
+
+static bool is_maybe_unstamped(uint64_t granule) {
+        return (granule & GRANULE_MAYBE_UNSTAMPED) != 0;
+}
+
+/* Each of these would take years if it went from index to index. */
+START_TEST(what_a_dead_process_may_have_done_takes_no_longer_than_its_region) {
+        static const struct {
+                const char *phase;
+                bool (*is_asked)(uint64_t granule);
+                uint64_t n;
+        } cases[] = {
+                { "action=discard\noffset=64k\nsize=128k", is_unknown, 32 },
+                { "action=discard", is_unknown, 128 },
+                { "rw=randtrim\nbs=4k\noffset=64k\nsize=64k\nnumber_ios=100", is_unknown, 16 },
+                { "rw=write\nbs=4k\nzero_buffers\nnumjobs=2\nsize=32k\noffset_increment=32k", is_maybe_unstamped, 16 },
+                { "rw=randwrite\nbs=4k\ndedupe_percentage=50\nsize=64k", is_maybe_unstamped, 16 },
+                { "rw=randwrite\nbs=4k", is_maybe_unstamped, 0 },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                char text[256];
+
+                snprintf(text, sizeof(text), "[w]\nrw=write\nbs=4k\n[d]\n%s\n[c]\nrw=read\nbs=4k\nverify=md5\n",
+                         cases[i].phase);
+                ck_assert_uint_eq(count_after_death(text, HISTORY_INDEX_MAX, cases[i].is_asked), cases[i].n);
+        }
+}
+END_TEST
+
+/* Less than that, and only the places that these very indices have are doubtful. */
+START_TEST(what_a_dead_process_cannot_have_done_stays_known) {
+        const char *text = "[w]\nrw=write\nbs=4k\n[d]\nrw=trim\nbs=4k\n[c]\nrw=read\nbs=4k\nverify=md5\n";
+
+        ck_assert_uint_eq(count_after_death(text, 5, is_unknown), 5);
+        ck_assert_uint_eq(count_after_death(text, 0, is_unknown), 0);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *s = suite_create("engine-replay");
         TCase *c = tcase_create("replay");
@@ -592,6 +656,8 @@ static Suite *make_suite(void) {
         tcase_add_test(c, a_stamp_alone_proves_nothing);
         tcase_add_test(c, more_findings_than_are_told_are_counted);
         tcase_add_test(c, a_window_that_nobody_wants_any_more_is_given_up);
+        tcase_add_test(c, what_a_dead_process_may_have_done_takes_no_longer_than_its_region);
+        tcase_add_test(c, what_a_dead_process_cannot_have_done_stays_known);
         suite_add_tcase(s, c);
         return s;
 }
