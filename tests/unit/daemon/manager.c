@@ -449,12 +449,14 @@ START_TEST(a_ramp_is_not_judged) {
 END_TEST
 
 START_TEST(the_first_sample_after_a_ramp_is_judged) {
-        running_job("[w]\nrw=randwrite\nbs=4k\nruntime=6000\ntime_based\nramp_time=10\nsteadystate=iops:50%\nss_dur=5\n");
+        running_job("[w]\nrw=randwrite\nbs=4k\nruntime=6000\ntime_based\nramp_time=10\n"
+                    "steadystate=iops:50%\nss_dur=5\n");
         seconds(0, 14, 10000);
         ck_assert_int_eq(fake_worker.last_sent, MESSAGE_GO);
         seconds(14, 15, 10000);
         ck_assert_int_eq(fake_worker.last_sent, MESSAGE_END_PHASE);
-        check_begins(fake_event(EVENT_PHASE)->detail, "0 'w' ends: its steadystate is attained, a deviation of IOPS 0 %");
+        check_begins(fake_event(EVENT_PHASE)->detail,
+                     "0 'w' ends: its steadystate is attained, a deviation of IOPS 0 %");
 }
 END_TEST
 
