@@ -4,6 +4,9 @@
  * Where the run has written is computed again from the order of I/O, so no map is kept. With N_BLOCKS evenly spread
  * over all that was written, a drive of which somebody has overwritten 3 % is taken for ours once in 2000 times; one
  * that was given a file system shows its signature before.
+ *
+ * Of what the run may have erased since, zeros prove nothing; so blocks are looked for that it cannot have erased, and
+ * only if there is none is a drive that holds nothing but zeros the run's own.
  */
 
 #include "worker/proof.h"
@@ -19,6 +22,7 @@
 #include "spec/share.h"
 #include "util/macro.h"
 #include "util/time.h"
+#include "worker/erased.h"
 
 #define N_BLOCKS 256U
 #define READ_BYTES (4U * KIB)
@@ -26,11 +30,14 @@
 /* After the last sample that is known a run may have gone on for so long. */
 #define UNKNOWN_NS (10 * NSEC_PER_SEC)
 
-/* Reads and writes may be mixed: how far to look from an index for the next write. */
+/* Reads and writes may be mixed, and writes erased: how far to look from an index for one that is left. */
 #define N_INDICES_MAX 1024U
 
+/* From how many indices, if all that was found from N_BLOCKS of them may be erased. */
+#define N_PLACES_MAX (UINT64_C(1) << 14)
+
 typedef enum Finding {
-        FINDING_BLANK, /* nothing where the run has written zeros or trimmed: neither proof nor the contrary */
+        FINDING_BLANK, /* nothing where the run may have erased: neither proof nor the contrary */
         FINDING_OWN,
         FINDING_OTHER_RUN,
         FINDING_FOREIGN,
@@ -39,10 +46,8 @@ typedef enum Finding {
 
 /* Indices [from, to) of a ring thread's share of a phase, all of which have completed. */
 typedef struct Range {
-        const PhasePlan *phase;
-        uint32_t share;
+        uint32_t phase, share;
         uint64_t from, to;
-        bool may_be_blank; /* the run has written zeros since, or trimmed */
 } Range;
 
 typedef struct Ranges {
@@ -51,12 +56,23 @@ typedef struct Ranges {
         uint64_t n_indices;
 } Ranges;
 
+/* To be read back. */
+typedef struct Block {
+        uint64_t offset; /* bytes, as its length */
+        size_t n_bytes;
+        bool may_be_blank;
+} Block;
+
 typedef struct Proof {
         const Claim *claim;
+        const Plan *plan;
         const Standing *standing;
+        Erased *erased;
         Ranges settled, recent;
+        Ranges trimmed;     /* settled, too */
         size_t block_bytes; /* of one read: at least a logical block */
         uint8_t *buf;
+        size_t n_sure; /* of those looked at: they cannot be blank */
         size_t n_own, n_other, n_blank, n_unreadable;
         uint64_t first_other; /* offset, bytes */
         bool is_other_run;
@@ -65,8 +81,10 @@ typedef struct Proof {
 } Proof;
 
 static Proof *proof_free(Proof *proof) {
-        if (proof)
+        if (proof) {
                 free(proof->buf);
+                erased_free(proof->erased);
+        }
         free(proof);
         return NULL;
 }
@@ -79,17 +97,6 @@ static void ranges_add(Ranges *ranges, const Range *range) {
                 return;
         ranges->items[ranges->n++] = *range;
         ranges->n_indices += range->to - range->from;
-}
-
-static bool has_submitted(const Positions *positions) {
-        for (uint32_t i = 0; i < positions->n; i++)
-                if (positions->of[i].next_index > 0)
-                        return true;
-        return false;
-}
-
-static bool may_blank(const PhasePlan *phase) {
-        return rw_mode_trims(phase->rw) || (phase->content.is_zero && rw_mode_writes(phase->rw));
 }
 
 /* At the speed that it had. */
@@ -121,56 +128,39 @@ static uint32_t last_that_may_have_begun(const Plan *plan, const Standing *stand
         return i;
 }
 
-/*
- * Whether this phase or a later one has written zeros or trimmed, or may have in the seconds that are not known. One
- * that is still to come excuses nothing: a drive that somebody has erased is blank, too.
- */
-static bool may_be_blank_since(const Plan *plan, const Standing *standing, uint32_t first) {
-        uint32_t last = last_that_may_have_begun(plan, standing);
-
-        for (uint32_t i = first; i < standing->n_phases && i <= last; i++) {
-                bool has_begun = i < standing->phase || has_submitted(&standing->phases[i].positions);
-
-                if (may_blank(&plan->phases[i]) && (has_begun || !standing->drained))
-                        return true;
-        }
-        return false;
-}
-
 /* is_old: the phase ended so long ago that all of it has settled. */
 static void proof_collect_share(Proof *proof, const Position *p, Range range, bool is_old) {
+        bool trims = rw_mode_trims(proof->plan->phases[range.phase].rw);
+        Ranges *settled = trims ? &proof->trimmed : &proof->settled;
         bool within = p->settled_from >= p->first_index && p->settled_to <= p->low_index;
 
         range.from = p->settled_from;
         range.to = p->settled_to;
         if (!(within && is_old))
-                ranges_add(&proof->settled, &range);
+                ranges_add(settled, &range);
         range.from = p->first_index;
         range.to = p->low_index;
-        ranges_add(is_old ? &proof->settled : &proof->recent, &range);
+        if (is_old || !trims)
+                ranges_add(is_old ? settled : &proof->recent, &range);
 }
 
 /* Where all writes have failed nothing of the run can be there. */
-static void proof_collect(Proof *proof, const Plan *plan, bool kept_power) {
+static void proof_collect(Proof *proof) {
         const Standing *standing = proof->standing;
         uint64_t end_ns = 0;
 
-        if (standing->n_writes == 0)
-                return;
         for (uint32_t i = 0; i < standing->n_phases; i++) {
                 const Positions *positions = &standing->phases[i].positions;
-                const PhasePlan *phase = &plan->phases[i];
+                RwMode rw = proof->plan->phases[i].rw;
 
                 end_ns += standing->phases[i].elapsed_ns;
-                if (!rw_mode_writes(phase->rw))
+                if (!rw_mode_trims(rw) && !(rw_mode_writes(rw) && standing->n_writes > 0))
                         continue;
                 bool is_old = standing->elapsed_ns > end_ns && standing->elapsed_ns - end_ns >= POSITION_SETTLED_NS;
-                bool may_be_blank = may_be_blank_since(plan, standing, i);
 
                 for (uint32_t k = 0; k < positions->n; k++)
-                        proof_collect_share(proof, &positions->of[k],
-                                            (Range){ .phase = phase, .share = k, .may_be_blank = may_be_blank },
-                                            is_old || kept_power);
+                        proof_collect_share(proof, &positions->of[k], (Range){ .phase = i, .share = k },
+                                            is_old || proof->kept_power);
         }
 }
 
@@ -192,18 +182,28 @@ static bool is_in_place(const PayloadStamp *stamp, const Standing *standing, uin
                (stamp->index == PAYLOAD_INDEX_SHARED && stamp->run_tag == standing->run_tag);
 }
 
-/* Of n whole sectors at a byte offset. */
-static Finding judge_sectors(const Standing *standing, const uint8_t *data, size_t n_bytes, uint64_t offset) {
-        for (size_t at = 0; at < n_bytes; at += PAYLOAD_SECTOR) {
+/* What was trimmed reads as zeros, from some drives as ones. */
+static bool is_blank(const uint8_t *data, size_t n_bytes) {
+        return (data[0] == 0 || data[0] == UINT8_MAX) && memcmp(data, data + 1, n_bytes - 1) == 0;
+}
+
+/* Of whole sectors. A part of them may have been erased. */
+static Finding judge_sectors(const Standing *standing, const uint8_t *data, const Block *block) {
+        Finding finding = FINDING_BLANK;
+
+        for (size_t at = 0; at < block->n_bytes; at += PAYLOAD_SECTOR) {
                 PayloadStamp stamp;
 
+                if (block->may_be_blank && is_blank(data + at, PAYLOAD_SECTOR))
+                        continue;
                 payload_read_stamp(data + at, &stamp);
-                if (!is_in_place(&stamp, standing, (offset + at) / PAYLOAD_SECTOR))
+                if (!is_in_place(&stamp, standing, (block->offset + at) / PAYLOAD_SECTOR))
                         return FINDING_FOREIGN;
                 if (stamp.run_tag != standing->run_tag)
                         return FINDING_OTHER_RUN;
+                finding = FINDING_OWN;
         }
-        return FINDING_OWN;
+        return finding;
 }
 
 /* offset and n_bytes: multiples of the logical block. */
@@ -216,24 +216,12 @@ static bool proof_read(Proof *proof, uint64_t offset, size_t n_bytes) {
         return n == (ssize_t) n_bytes;
 }
 
-/* What was trimmed reads as zeros, from some drives as ones. */
-static bool is_blank(const uint8_t *data, size_t n_bytes) {
-        return (data[0] == 0 || data[0] == UINT8_MAX) && memcmp(data, data + 1, n_bytes - 1) == 0;
-}
+static void proof_look(Proof *proof, const Block *block) {
+        Finding finding = FINDING_UNREADABLE;
 
-static Finding judge_block(Proof *proof, const Range *range, const PatternOp *op) {
-        size_t n_bytes = MIN((size_t) op->length, proof->block_bytes);
-
-        if (!proof_read(proof, op->offset, n_bytes))
-                return FINDING_UNREADABLE;
-        if (range->may_be_blank && is_blank(proof->buf, n_bytes))
-                return FINDING_BLANK;
-        return judge_sectors(proof->standing, proof->buf, n_bytes, op->offset);
-}
-
-static void proof_look(Proof *proof, const Range *range, const PatternOp *op) {
-        Finding finding = judge_block(proof, range, op);
-
+        if (proof_read(proof, block->offset, block->n_bytes))
+                finding = judge_sectors(proof->standing, proof->buf, block);
+        proof->n_sure += !block->may_be_blank;
         if (finding == FINDING_BLANK)
                 proof->n_blank++;
         else if (finding == FINDING_OWN)
@@ -241,31 +229,84 @@ static void proof_look(Proof *proof, const Range *range, const PatternOp *op) {
         else if (finding == FINDING_UNREADABLE)
                 proof->n_unreadable++;
         else {
-                if (proof->n_other++ == 0)
-                        proof->first_other = op->offset;
+                if (proof->n_other++ == 0 || block->offset < proof->first_other)
+                        proof->first_other = block->offset;
                 proof->is_other_run = proof->is_other_run || finding == FINDING_OTHER_RUN;
         }
 }
 
-static void proof_look_at_ranges(Proof *proof, const Ranges *ranges) {
-        uint64_t n = MIN(ranges->n_indices, UINT64_C(1) * N_BLOCKS);
+/* A drive need not do anything with less than its granule. False if the trim holds no whole one. */
+static bool trimmed_block(const Proof *proof, const PatternOp *op, Block *ret) {
+        const DeviceInfo *info = proof->claim->info;
+        uint64_t granule = MAX(info->discard_granularity_bytes, info->logical_block_bytes);
+        uint64_t start = (op->offset + granule - 1) / granule * granule;
 
-        for (uint64_t i = 0; i < n; i++) {
+        if (op->direction != DIRECTION_TRIM || start + granule > op->offset + op->length)
+                return false;
+        *ret = (Block){ start, (size_t) MIN(granule, (uint64_t) proof->block_bytes), true };
+        return true;
+}
+
+static bool written_block(const Proof *proof, const PatternOp *op, Block *ret) {
+        size_t n_bytes = MIN((size_t) op->length, proof->block_bytes);
+
+        if (op->direction != DIRECTION_WRITE)
+                return false;
+        *ret = (Block){ op->offset, n_bytes, erased_may_be(proof->erased, op->offset, n_bytes) };
+        return true;
+}
+
+/* From [from, to) the first that cannot be blank; if there is none, the first. */
+static bool find_block(const Proof *proof, const Pattern *pattern, uint64_t from, uint64_t to, Block *ret) {
+        bool is_found = false;
+
+        for (uint64_t index = from; index < to; index++) {
+                PatternOp op = pattern_at(pattern, index);
+                Block block;
+
+                if (!trimmed_block(proof, &op, &block) && !written_block(proof, &op, &block))
+                        continue;
+                if (!is_found || !block.may_be_blank)
+                        *ret = block;
+                is_found = true;
+                if (!block.may_be_blank)
+                        break;
+        }
+        return is_found;
+}
+
+/* Evenly spread, the last of them first: what may be blank is known backwards. sure: only what cannot be. */
+static void proof_look_at_ranges(Proof *proof, const Ranges *ranges, uint64_t n_places, bool sure) {
+        uint64_t n = MIN(ranges->n_indices, n_places), n_looked_at = 0;
+        uint64_t n_tries = n > 0 ? MIN(ranges->n_indices / n, UINT64_C(1) * N_INDICES_MAX) : 0;
+        const Range *before = NULL;
+        Pattern pattern;
+
+        for (uint64_t i = n; i-- > 0 && n_looked_at < N_BLOCKS;) {
                 uint64_t index, place = (uint64_t) ((unsigned __int128) ranges->n_indices * i / n);
                 const Range *range = ranges_at(ranges, place, &index);
-                PhasePlan share;
-                Pattern pattern;
+                Block block;
 
-                phase_plan_share(&share, range->phase, range->share);
-                pattern_init(&pattern, &share, range->share);
-                for (unsigned tries = 0; tries < N_INDICES_MAX && index < range->to; tries++, index++) {
-                        PatternOp op = pattern_at(&pattern, index);
-                        if (op.direction != DIRECTION_WRITE)
-                                continue;
-                        proof_look(proof, range, &op);
-                        break;
+                if (range != before) {
+                        PhasePlan share;
+
+                        phase_plan_share(&share, &proof->plan->phases[range->phase], range->share);
+                        pattern_init(&pattern, &share, range->share);
+                        erased_look_from(proof->erased, range->phase);
+                        before = range;
                 }
+                if (!find_block(proof, &pattern, index, MIN(range->to, index + n_tries), &block) ||
+                    (sure && block.may_be_blank))
+                        continue;
+                proof_look(proof, &block);
+                n_looked_at++;
         }
+}
+
+static void proof_look_for_written(Proof *proof, const Ranges *ranges) {
+        proof_look_at_ranges(proof, ranges, N_BLOCKS, false);
+        if (proof->n_sure == 0 && proof->n_blank > 0)
+                proof_look_at_ranges(proof, ranges, N_PLACES_MAX, true);
 }
 
 /* --- what that means --- */
@@ -275,8 +316,8 @@ static void proof_look_at_ranges(Proof *proof, const Ranges *ranges) {
  * failed are counted with the writes, and all errors of the run with these ranges; so no number of them excuses more
  * than a quarter.
  */
-static uint64_t n_failures_allowed(const Proof *proof) {
-        uint64_t failed = proof->standing->n_errors, n = proof->settled.n_indices;
+static uint64_t n_failures_allowed(const Proof *proof, const Ranges *ranges) {
+        uint64_t failed = proof->standing->n_errors, n = ranges->n_indices;
 
         if (failed == 0 || n == 0)
                 return 0;
@@ -309,6 +350,14 @@ static int refuse_contents(const Proof *proof, Refusal *ret_why, Error *error) {
                          proof->first_other, what_became_of_it(proof));
 }
 
+static int refuse_trimmed(const Proof *proof, Refusal *ret_why, Error *error) {
+        *ret_why = REFUSAL_FINAL;
+        return error_set(error, ERROR_REFUSED, EMEDIUMTYPE,
+                         "%s holds data that is not the run's where the run has trimmed it, the first at byte %" PRIu64
+                         ": it was put to another use, or a trim does not clear it; nothing is written to it; if it "
+                         "is free, start the run anew", proof->claim->info->path, proof->first_other);
+}
+
 static int refuse_unread(const Proof *proof, Refusal *ret_why, Error *error) {
         *ret_why = REFUSAL_BUSY;
         return error_set(error, ERROR_FAILED, EIO,
@@ -338,8 +387,8 @@ static int proof_check_signatures(Proof *proof, Refusal *ret_why, Error *error) 
                 uint64_t start = sector / block * block;
 
                 if (proof_read(proof, start, block) &&
-                    judge_sectors(proof->standing, proof->buf + (sector - start), PAYLOAD_SECTOR, sector) ==
-                            FINDING_OWN)
+                    judge_sectors(proof->standing, proof->buf + (sector - start),
+                                  &(Block){ .offset = sector, .n_bytes = PAYLOAD_SECTOR }) == FINDING_OWN)
                         continue;
                 *ret_why = REFUSAL_FINAL;
                 return error_set(error, ERROR_REFUSED, EMEDIUMTYPE,
@@ -349,18 +398,32 @@ static int proof_check_signatures(Proof *proof, Refusal *ret_why, Error *error) 
         return 0;
 }
 
+/* Of a run that has left nothing else: there is nothing, or what it wrote before. */
+static int proof_check_trimmed(Proof *proof, Refusal *ret_why, Error *error) {
+        size_t n_before = proof->n_own + proof->n_blank;
+
+        proof_look_at_ranges(proof, &proof->trimmed, N_BLOCKS, false);
+        if (proof->n_other > n_failures_allowed(proof, &proof->trimmed) ||
+            (proof->n_other > 0 && proof->n_own + proof->n_blank == n_before))
+                return refuse_trimmed(proof, ret_why, error);
+        return 0;
+}
+
 static int proof_check_blocks(Proof *proof, Likeness likeness, Refusal *ret_why, Error *error) {
-        proof_look_at_ranges(proof, &proof->settled);
+        proof_look_for_written(proof, &proof->settled);
         bool is_settled = proof->n_own + proof->n_other > 0;
 
-        if (proof->n_other > n_failures_allowed(proof) || (proof->n_other > 0 && proof->n_own == 0))
+        if (proof->n_other > n_failures_allowed(proof, &proof->settled) || (proof->n_other > 0 && proof->n_own == 0))
                 return refuse_contents(proof, ret_why, error);
         if (!is_settled)
-                proof_look_at_ranges(proof, &proof->recent);
+                proof_look_for_written(proof, &proof->recent);
         if (proof->n_own > 0)
                 return 0;
         if (proof->n_other > 0)
                 return refuse_contents(proof, ret_why, error);
+        int r = proof_check_trimmed(proof, ret_why, error);
+        if (r < 0 || proof->n_own > 0)
+                return r;
         if (proof->n_unreadable > 0)
                 return refuse_unread(proof, ret_why, error);
         return likeness == LIKENESS_WEAK ? refuse_unproven(proof, ret_why, error) : 0;
@@ -372,14 +435,16 @@ static int proof_new(Proof **ret, const Claim *claim, const Plan *plan, const St
         if (!proof)
                 return -ENOMEM;
         proof->claim = claim;
+        proof->plan = plan;
         proof->standing = standing;
         proof->block_bytes = MAX(READ_BYTES, (size_t) claim->info->logical_block_bytes);
         proof->buf = aligned_alloc(READ_BYTES, (proof->block_bytes + READ_BYTES - 1) / READ_BYTES * READ_BYTES);
-        if (!proof->buf)
+        proof->erased = erased_new(plan, standing, last_that_may_have_begun(plan, standing), claim->info->size_bytes);
+        if (!proof->buf || !proof->erased)
                 return -ENOMEM;
         proof->kept_power = likeness == LIKENESS_SAME;
         proof->has_trims = plan_trims(plan);
-        proof_collect(proof, plan, proof->kept_power);
+        proof_collect(proof);
         *ret = TAKE_PTR(proof);
         return 0;
 }

@@ -21,9 +21,9 @@
 
 static DeviceInfo info = { .path = (char *) "/dev/fake", .size_bytes = SIZE, .logical_block_bytes = 512 };
 static Claim claim;
-static PhasePlan phases[2];
+static PhasePlan phases[3];
 static Plan plan = { .n_phases = 2, .phases = phases };
-static PhaseStanding standings[2];
+static PhaseStanding standings[3];
 static Standing standing;
 static Refusal why;
 static Error error;
@@ -46,6 +46,7 @@ static PhasePlan random_phase(RwMode rw, uint32_t read_percent) {
 
 static void setup(void) {
         info.write_cache = NULL;
+        info.discard_granularity_bytes = 0;
         claim = (Claim){ .info = &info, .fd = memfd_create("device", MFD_CLOEXEC) };
         ck_assert_int_ge(claim.fd, 0);
         ck_assert_int_eq(ftruncate(claim.fd, SIZE), 0);
@@ -461,6 +462,9 @@ static void blank_from(uint64_t offset) {
         ck_assert_int_eq(ftruncate(claim.fd, SIZE), 0);
 }
 
+/* Indices of a random order that reach each block of the device. */
+#define ALL_OVER 100000
+
 /* Two phases that write, the second of them zeros; the first has written. */
 static void setup_zeros(void) {
         phases[1] = random_phase(RW_RANDWRITE, 0);
@@ -472,7 +476,7 @@ static void setup_zeros(void) {
 START_TEST(zeros_prove_nothing_where_the_run_has_written_some) {
         setup_zeros();
         standing.phase = 1;
-        standings[1].positions = (Positions){ .n = 1, .of[0].next_index = 1 };
+        standings[1].positions = (Positions){ .n = 1, .of[0].next_index = ALL_OVER };
         standing.drained = true;
         blank_from(SIZE / 2);
         ck_assert_int_eq(try(LIKENESS_STRONG), 0);
@@ -491,7 +495,7 @@ START_TEST(what_the_run_has_trimmed_proves_nothing) {
         setup_zeros();
         phases[1] = random_phase(RW_RANDTRIM, 0);
         standing.phase = 1;
-        standings[1].positions = (Positions){ .n = 1, .of[0].next_index = 1 };
+        standings[1].positions = (Positions){ .n = 1, .of[0].next_index = ALL_OVER };
         standing.drained = true;
         blank_from(SIZE / 2);
         ck_assert_int_eq(try(LIKENESS_STRONG), 0);
@@ -590,6 +594,134 @@ START_TEST(zeros_from_before_excuse_no_later_phase) {
 }
 END_TEST
 
+/* As setup_zeros(), and so many I/Os of the second phase, which erases. */
+static void setup_erased(RwMode rw, uint64_t n) {
+        setup_zeros();
+        phases[0] = random_phase(RW_WRITE, 0);
+        write_indices(TAG, 0, SIZE / BLOCK);
+        stood_at(0, SIZE / BLOCK, 0, SIZE / BLOCK);
+        phases[1] = random_phase(rw, 0);
+        phases[1].content.is_zero = rw_mode_writes(rw);
+        standing.phase = 1;
+        standing.drained = true;
+        standings[1].positions = (Positions){ .n = 1, .of[0] = { .low_index = n, .next_index = n } };
+}
+
+/* As the drive does it, which the order was given to. */
+static void erase_indices(uint64_t n) {
+        static const uint8_t zeros[BLOCK];
+        Pattern pattern;
+
+        pattern_init(&pattern, &phases[1], 0);
+        for (uint64_t i = 0; i < n; i++)
+                ck_assert_int_eq(pwrite(claim.fd, zeros, BLOCK, (off_t) pattern_at(&pattern, i).offset), BLOCK);
+}
+
+static const RwMode erasing[] = { RW_TRIM, RW_RANDTRIM, RW_WRITE, RW_RANDWRITE };
+
+/* What was not erased must be there, however much or little was erased elsewhere. */
+START_TEST(zeros_are_excused_only_where_the_run_has_erased) {
+        setup_erased(erasing[_i / 2], _i % 2 ? 1 : 1000);
+        erase_indices(_i % 2 ? 1 : 1000);
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        ck_assert_ptr_nonnull(strstr(detail, "blocks read back"));
+        blank_from(0);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
+}
+END_TEST
+
+/* One that was killed as it erased: no more than its region, or its limit. */
+START_TEST(a_phase_that_was_killed_erases_no_more_than_it_may) {
+        setup_erased(_i % 2 ? RW_TRIM : RW_RANDTRIM, 0);
+        standing.drained = false;
+        if (_i < 2) {
+                phases[1].region_bytes = SIZE / 4;
+                phases[1].n_blocks[DIRECTION_TRIM] = SIZE / 4 / BLOCK;
+        } else {
+                phases[1].limit_ios = 100;
+                phases[1].random_map = true;
+        }
+        standing_note_plan(&standing, &plan);
+        erase_indices(100);
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        ck_assert_ptr_nonnull(strstr(detail, "blocks read back"));
+        blank_from(0);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
+}
+END_TEST
+
+/* All but the last of a thousandth of the drive. */
+START_TEST(what_is_left_is_looked_for) {
+        setup_erased(RW_TRIM, SIZE / BLOCK - 2);
+        blank_from(0);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
+        error_clear(&error);
+
+        standings[1].positions.of[0].low_index = standings[1].positions.of[0].next_index = SIZE / BLOCK;
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+}
+END_TEST
+
+/* Of a block of 4 KiB may have been erased any sector; what is there must be the run's all the same. */
+START_TEST(a_block_may_be_erased_in_part) {
+        static const uint8_t zeros[512];
+
+        setup_erased(RW_TRIM, 2 * SIZE / 512);
+        phases[1].block_bytes[DIRECTION_TRIM] = 512;
+        phases[1].n_blocks[DIRECTION_TRIM] = SIZE / 512;
+        standing_note_plan(&standing, &plan);
+        for (uint64_t offset = 0; offset < SIZE; offset += BLOCK)
+                ck_assert_int_eq(pwrite(claim.fd, zeros, sizeof(zeros), (off_t) offset + 512), sizeof(zeros));
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        ck_assert_str_eq(detail, "256 of its blocks read back");
+        for (uint64_t offset = 0; offset < SIZE; offset += BLOCK)
+                overwrite(offset, 512);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
+}
+END_TEST
+
+/* A later write is not excused by what was erased before it, also if older blocks were looked at already. */
+START_TEST(the_youngest_are_not_excused_by_what_was_erased_before) {
+        setup_erased(RW_TRIM, SIZE / BLOCK);
+        phases[2] = random_phase(RW_RANDWRITE, 0);
+        plan.n_phases = standing.n_phases = 3;
+        standing_note_plan(&standing, &plan);
+        standing.phase = 2;
+        standings[2].positions = (Positions){ .n = 1, .of[0] = { .low_index = 100, .next_index = 100 } };
+        blank_from(0);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
+        plan.n_phases = 2;
+}
+END_TEST
+
+/* Nothing but trims: the drive holds nothing there, or what the run has written. */
+START_TEST(a_run_that_only_trimmed_leaves_no_data) {
+        setup_erased(_i % 2 ? RW_RANDTRIM : RW_TRIM, 100);
+        standings[0].positions = (Positions){};
+        standing.n_writes = 0;
+        blank_from(0);
+        ck_assert_int_eq(try(LIKENESS_SAME), 0);
+        ck_assert_str_eq(detail, "the run had written nothing that it may not have trimmed since to it");
+        expect_refused(LIKENESS_WEAK, REFUSAL_FINAL, "no serial number");
+        error_clear(&error);
+
+        for (uint64_t offset = 0; offset < SIZE; offset += BLOCK)
+                overwrite(offset, BLOCK);
+        expect_refused(LIKENESS_SAME, REFUSAL_FINAL, "holds data that is not the run's where the run has trimmed it");
+        error_clear(&error);
+
+        /* A trim may be lost with the power. */
+        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+        standings[1].positions.of[0].settled_to = 50;
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "where the run has trimmed");
+        error_clear(&error);
+
+        /* Such a trim is too small for this drive to do anything. */
+        info.discard_granularity_bytes = 2 * BLOCK;
+        ck_assert_int_eq(try(LIKENESS_SAME), 0);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("proof");
         TCase *tc = tcase_create("proof");
@@ -633,6 +765,12 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, zeros_may_have_come_in_the_seconds_that_are_not_known);
         tcase_add_loop_test(tc, zeros_may_have_begun_in_the_seconds_that_are_not_known, 0, 9);
         tcase_add_test(tc, zeros_from_before_excuse_no_later_phase);
+        tcase_add_loop_test(tc, zeros_are_excused_only_where_the_run_has_erased, 0, 2 * (int) ELEMENTSOF(erasing));
+        tcase_add_loop_test(tc, a_phase_that_was_killed_erases_no_more_than_it_may, 0, 4);
+        tcase_add_test(tc, what_is_left_is_looked_for);
+        tcase_add_test(tc, a_block_may_be_erased_in_part);
+        tcase_add_test(tc, the_youngest_are_not_excused_by_what_was_erased_before);
+        tcase_add_loop_test(tc, a_run_that_only_trimmed_leaves_no_data, 0, 2);
         suite_add_tcase(suite, tc);
         return suite;
 }

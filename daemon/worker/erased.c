@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+
+/*
+ * A bit for each cell of the device, filled in from the order of I/O. A sequential order has reached the start of its
+ * region, up to where it can have come. Of any other each I/O is gone through as long as that is a matter of a second
+ * or two; beyond that, and where it is not known how many there were, all of its region counts as reached.
+ */
+
+#include "worker/erased.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/pattern.h"
+#include "spec/share.h"
+#include "util/macro.h"
+
+#define CELL_BYTES_MIN (4U * KIB)
+#define N_CELLS_MAX (UINT64_C(1) << 26) /* 8 MiB of memory */
+#define N_WALKED_MAX (UINT64_C(1) << 25) /* I/Os, of all phases */
+#define CELLS_A_WORD 64U
+
+struct Erased {
+        const Plan *plan;
+        const Standing *standing;
+        uint32_t end_phase;   /* none from here on has begun */
+        uint32_t first_phase; /* it and all later ones are filled in */
+        uint64_t cell_bytes, n_cells;
+        uint64_t n_walkable;
+        uint64_t *cells;
+};
+
+Erased *erased_free(Erased *erased) {
+        if (erased)
+                free(erased->cells);
+        free(erased);
+        return NULL;
+}
+
+static uint64_t n_words(const Erased *erased) {
+        return erased->n_cells / CELLS_A_WORD + 1;
+}
+
+static void begin(Erased *erased) {
+        erased->first_phase = erased->end_phase;
+        erased->n_walkable = N_WALKED_MAX;
+        memset(erased->cells, 0, n_words(erased) * sizeof(*erased->cells));
+}
+
+Erased *erased_new(const Plan *plan, const Standing *standing, uint32_t last, uint64_t size_bytes) {
+        _cleanup_(erased_freep) Erased *erased = calloc(1, sizeof(*erased));
+
+        if (!erased)
+                return NULL;
+        *erased = (Erased){
+                .plan = plan,
+                .standing = standing,
+                .end_phase = MIN(last + 1, standing->n_phases),
+                .cell_bytes = MAX(size_bytes / N_CELLS_MAX + 1, UINT64_C(1) * CELL_BYTES_MIN),
+        };
+        erased->n_cells = size_bytes / erased->cell_bytes + 1;
+        erased->cells = calloc(n_words(erased), sizeof(*erased->cells));
+        if (!erased->cells)
+                return NULL;
+        begin(erased);
+        return TAKE_PTR(erased);
+}
+
+static bool has_cell(const Erased *erased, uint64_t cell) {
+        return erased->cells[cell / CELLS_A_WORD] >> cell % CELLS_A_WORD & 1;
+}
+
+static void fill_cells(Erased *erased, uint64_t offset, uint64_t n_bytes) {
+        uint64_t cell = offset / erased->cell_bytes;
+        uint64_t end = n_bytes > 0 ? MIN((offset + n_bytes - 1) / erased->cell_bytes + 1, erased->n_cells) : 0;
+
+        while (cell < end)
+                if (cell % CELLS_A_WORD == 0 && end - cell >= CELLS_A_WORD) {
+                        erased->cells[cell / CELLS_A_WORD] = UINT64_MAX;
+                        cell += CELLS_A_WORD;
+                } else {
+                        erased->cells[cell / CELLS_A_WORD] |= UINT64_C(1) << cell % CELLS_A_WORD;
+                        cell++;
+                }
+}
+
+/* I/Os that a share's limits allow. */
+static uint64_t limit_of(const PhasePlan *share) {
+        Direction direction = rw_mode_direction(share->rw);
+        uint64_t smallest = rw_mode_reads(share->rw) ?
+                MIN(share->block_bytes[DIRECTION_READ], share->block_bytes[direction]) : share->block_bytes[direction];
+        uint64_t n = UINT64_MAX;
+
+        if (share->limit_bytes < UINT64_MAX)
+                n = share->limit_bytes / smallest + 1;
+        if (share->limit_ios > 0)
+                n = MIN(n, share->limit_ios);
+        return n;
+}
+
+/*
+ * The index below which all lie that can have been submitted. What came after the last sample of a worker that died is
+ * known only by the limits; and if that one went on in an order that jumps, it lies anywhere.
+ */
+static uint64_t reach_of(const Erased *erased, uint32_t phase, uint32_t k, const PhasePlan *share) {
+        const Standing *standing = erased->standing;
+        const Positions *positions = &standing->phases[phase].positions;
+        uint64_t next = k < positions->n ? positions->of[k].next_index : 0, limit;
+
+        if (standing->drained || (phase < standing->phase && positions->n > 0))
+                return next;
+        if (phase == standing->phase && rw_mode_is_random(share->rw) && !share->random_map)
+                return UINT64_MAX;
+        limit = limit_of(share);
+        return next < UINT64_MAX - limit ? next + limit : UINT64_MAX;
+}
+
+/* Of an order that goes through one region from its start. */
+static uint64_t sequential_bytes(const Pattern *pattern, uint64_t reach) {
+        const Tiling *tiling = &pattern->tiling[pattern->changes];
+        uint64_t n = reach / pattern->n_streams + 1;
+
+        return n < tiling->n_tiles ? MIN(tiling_bytes_before(tiling, n), tiling->region_bytes) : tiling->region_bytes;
+}
+
+static void walk(Erased *erased, const Pattern *pattern, uint64_t reach) {
+        for (uint64_t i = 0; i < reach; i++) {
+                PatternOp op = pattern_at(pattern, i);
+
+                if (op.direction != DIRECTION_READ)
+                        fill_cells(erased, op.offset, op.length);
+        }
+        erased->n_walkable -= reach;
+}
+
+static void fill_share(Erased *erased, uint32_t phase, uint32_t k) {
+        PhasePlan share;
+        Pattern pattern;
+
+        phase_plan_share(&share, &erased->plan->phases[phase], k);
+        uint64_t reach = reach_of(erased, phase, k, &share);
+
+        if (reach == 0)
+                return;
+        pattern_init(&pattern, &share, k);
+        if (!rw_mode_is_random(share.rw) && share.stream_step_bytes == 0 && reach >= pattern.n_streams)
+                fill_cells(erased, share.region_offset, sequential_bytes(&pattern, reach - 1));
+        else if (reach <= erased->n_walkable)
+                walk(erased, &pattern, reach);
+        else
+                fill_cells(erased, share.region_offset, phase_plan_span_bytes(&share));
+}
+
+static bool phase_erases(const PhasePlan *phase) {
+        return rw_mode_trims(phase->rw) || (phase->content.is_zero && rw_mode_writes(phase->rw));
+}
+
+void erased_look_from(Erased *erased, uint32_t phase) {
+        if (erased->first_phase < phase)
+                begin(erased);
+        while (erased->first_phase > phase) {
+                const PhasePlan *plan = &erased->plan->phases[--erased->first_phase];
+
+                for (uint32_t k = 0; phase_erases(plan) && k < plan->workers; k++)
+                        fill_share(erased, erased->first_phase, k);
+        }
+}
+
+bool erased_may_be(const Erased *erased, uint64_t offset, size_t n_bytes) {
+        uint64_t end = MIN((offset + n_bytes - 1) / erased->cell_bytes + 1, erased->n_cells);
+
+        for (uint64_t cell = offset / erased->cell_bytes; cell < end; cell++)
+                if (has_cell(erased, cell))
+                        return true;
+        return false;
+}
