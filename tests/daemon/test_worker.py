@@ -88,7 +88,8 @@ def decode(data: bytes) -> dict:
         m["seq"], m["phase"], m["at"], m["elapsed"], m["duration"] = f.take("QIqQQ")
         pairs = [f.take("QQ") for _ in range(3)]
         m["ios"], m["bytes"] = [p[0] for p in pairs], [p[1] for p in pairs]
-        m["errors"], m["in_flight"], m["oldest"], m["cpu"], m["temperature"] = f.take("QIQdd")
+        m["errors"], m["in_flight"], m["oldest"] = f.take("QIQ")
+        m["cpu"], m["worker_cpu"], m["ring_cpu"], m["temperature"] = f.take("dddd")
     elif kind == "ERRNO":
         m["errno"], m["count"], m["first_at"], m["last_at"], m["first_offset"], m["last_offset"] = f.take("IQqqQQ")
     elif kind == "EVENT":
