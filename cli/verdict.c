@@ -58,7 +58,8 @@ static int load_verified(Store *store, const Judgement *j, VerdictInput *input, 
         int r = verified_load(&verified, store, j->run.id, j->phases.n, error);
         if (r < 0)
                 return r;
-        input->is_verified = verified_total(&verified, &total) && total.checked_bytes > 0;
+        input->is_verified = verified_total(&verified, &total);
+        input->verified_least = verified_least(&verified);
         input->verify_errors = verification_errors(&total);
         return 0;
 }
@@ -92,6 +93,8 @@ static int judge(void *item, Store *store, const Arguments *arguments, const cha
                 .read_only = j->read_only,
                 .bytes_per_io = judgement_bytes_per_io(j),
                 .limit_iops = limit_iops(j, job),
+                .host_share = series_host_share(&j->series, NAN),
+                .host_share_at_end = series_host_share(&j->series, j->analysis->steady_since_s),
                 .fills = judgement_fills(j, (double) j->phase->bytes[j->direction]),
                 .latency_p999_ns = phase_p999_ns(j->phase),
                 .latency_is_mean = j->run.imported,

@@ -21,6 +21,7 @@ SeriesPoint series_point_from_sample(const Sample *sample, Direction direction, 
                 .ios = (double) sample->ios[direction],
                 .bytes = (double) sample->bytes[direction],
                 .cut = cut,
+                .host_limited = sample_host_limit(sample) != HOST_LIMIT_NONE,
         };
 }
 
@@ -73,7 +74,8 @@ static bool turn(HostAlarm *alarm, HostLimit limit, char buf[static HOST_ALARM_T
 }
 
 bool host_alarm_add(HostAlarm *alarm, const Sample *sample, char buf[static HOST_ALARM_TEXT_MAX]) {
-        HostLimit limit = sample_host_limit(sample);
+        /* Who asks nothing of the drive is not held up: it computes what a read-back is to find, say. */
+        HostLimit limit = sample_is_idle(sample) ? HOST_LIMIT_NONE : sample_host_limit(sample);
 
         if ((limit == HOST_LIMIT_NONE) == (alarm->limit == HOST_LIMIT_NONE)) {
                 alarm->has_turned = false;

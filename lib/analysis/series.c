@@ -147,6 +147,23 @@ double series_level(const Series *series, size_t from, size_t to) {
         return duration_s > 0 ? ios / duration_s : 0;
 }
 
+double series_host_share(const Series *series, double from_s) {
+        double all_s = 0, limited_s = 0, until_s = -INFINITY;
+
+        for (size_t i = 0; i < series->n_points; i++) {
+                const SeriesPoint *p = &series->points[i];
+
+                if (p->from_s < from_s)
+                        continue;
+                if (p->host_limited)
+                        until_s = p->to_s + SERIES_CUT_AFTER_S;
+                all_s += point_duration_s(p);
+                if (p->from_s < until_s)
+                        limited_s += point_duration_s(p);
+        }
+        return all_s > 0 ? limited_s / all_s : 0;
+}
+
 double series_extreme(const Series *series, size_t from, double window_s, double (*pick)(double, double)) {
         size_t window = (size_t) fmax(1, round(window_s / series->block_s));
         double extreme = NAN;

@@ -16,6 +16,7 @@ typedef struct SeriesPoint {
         double ios;   /* completed in it; a count, or (imports) a rate times the interval */
         double bytes;
         bool cut;     /* pause, outage or starved host: not the drive's doing, left out */
+        bool host_limited; /* the host, not the drive, set the pace */
 } SeriesPoint;
 
 /* What is cut out besides the cut itself: a drive that rested is not itself at once. */
@@ -72,6 +73,12 @@ void series_done(Series *series);
 
 /* Σ ios / Σ duration of blocks [from, to); 0 if there are none. */
 double series_level(const Series *series, size_t from, size_t to);
+
+/*
+ * Share of the time since from_s (of the phase; NaN: all of it) in which the host set the pace, or which follows that
+ * within SERIES_CUT_AFTER_S, 0..1. Where that was the exception it was cut out, and is not there any more.
+ */
+double series_host_share(const Series *series, double from_s);
 
 /*
  * The lowest or highest (pick: fmin or fmax) level of any window_s seconds, at least one block, from block `from` on;

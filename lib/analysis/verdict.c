@@ -9,9 +9,11 @@
 
 #include <math.h>
 
+#include "analysis/from-sample.h"
 #include "analysis/verdict.h"
 
 #define SO_FAR_TEXT "so far: the run has not ended"
+#define HOST_TEXT "the host, not the drive, set the pace"
 
 #define FILLS_KNOWN 2.0 /* as for a steady state: a cycle seen before may be that of a cache */
 
@@ -103,6 +105,14 @@ static bool is_held_back(const VerdictInput *in) {
         return in->limit_iops > 0 && in->analysis->steady_iops >= in->limit_iops * LIMIT_SHARE;
 }
 
+/*
+ * Nor by a host that held it up so often that nothing could be cut out. A level that lasts is only that of its own
+ * time: a burst that used up the host excuses no trough. But before that the burst counts, too.
+ */
+static bool is_held_up_by_host(const VerdictInput *in) {
+        return (level_is_known(in) ? in->host_share_at_end : in->host_share) > HOST_STARVED_SHARE_MAX;
+}
+
 /* measured: the level at the end; best: the highest there was; both in the unit of expected. */
 static VerdictReason judge_level(const VerdictInput *in, Expectation which, double expected, double measured,
                                  double best) {
@@ -122,6 +132,9 @@ static VerdictReason judge_level(const VerdictInput *in, Expectation which, doub
         } else if (measured < expected && which != EXPECT_FLOOR_RATIO_MIN && is_held_back(in)) {
                 reason.result = VERDICT_INCONCLUSIVE;
                 reason.text = "the job's own rate limit allows no more";
+        } else if (measured < expected && is_held_up_by_host(in)) {
+                reason.result = VERDICT_INCONCLUSIVE;
+                reason.text = HOST_TEXT;
         } else if (level_is_known(in)) {
                 reason.result = measured >= expected ? VERDICT_PASS : VERDICT_FAIL;
                 reason.text = known_level_text(in, which);
@@ -169,9 +182,13 @@ static VerdictReason judge_verified(const VerdictInput *in, double expected) {
         } else if (reason.measured > expected) {
                 reason.result = VERDICT_FAIL;
                 reason.text = "blocks of the whole run";
+        } else if (run_state_is_final(in->state) && in->verified_least == VERIFIED_NOTHING) {
+                reason.result = VERDICT_INCONCLUSIVE;
+                reason.text = "a phase that was to verify has checked nothing: show tells which";
         } else if (run_state_is_final(in->state)) {
                 reason.result = VERDICT_PASS;
-                reason.text = "blocks of the whole run";
+                reason.text = in->verified_least == VERIFIED_ALL ? "blocks of the whole run" :
+                        "blocks of the part that was verified: show tells how much";
         } else {
                 reason.result = VERDICT_INCONCLUSIVE;
                 reason.text = SO_FAR_TEXT;
@@ -192,6 +209,9 @@ static VerdictReason judge_worst(const VerdictInput *in, Expectation which, doub
                 reason.text = which == EXPECT_TEMPERATURE_MAX ? "no temperature was recorded"
                               : in->latency_is_mean           ? "an import records no more than means of the latency"
                                                               : "nothing completed";
+        } else if (measured > expected && which == EXPECT_LATENCY_P999_MAX && in->host_share > HOST_STARVED_SHARE_MAX) {
+                reason.result = VERDICT_INCONCLUSIVE;
+                reason.text = HOST_TEXT;
         } else if (measured > expected && (final || which == EXPECT_TEMPERATURE_MAX)) {
                 reason.result = VERDICT_FAIL;
                 reason.text = "of the whole phase";

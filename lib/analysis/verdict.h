@@ -30,6 +30,13 @@ const char *verdict_result_name(VerdictResult result); /* "inconclusive" */
 /* For this long without one I/O at the end a drive is called dead, whatever it did before. */
 #define VERDICT_SILENT_S 60.0
 
+/* How much of what a phase was to read back and check it has. */
+typedef enum VerifiedShare {
+        VERIFIED_NOTHING,
+        VERIFIED_PART, /* it ended before, or not all that lies there is known of the run */
+        VERIFIED_ALL,
+} VerifiedShare;
+
 typedef struct VerdictInput {
         const Expectations *expectations; /* none set: the default above; errors_max is 0 unless set */
         const Analysis *analysis;         /* of the judged phase */
@@ -38,13 +45,16 @@ typedef struct VerdictInput {
         bool read_only;            /* the device became so */
         double bytes_per_io;       /* mean of the judged direction; NaN: nothing completed */
         double limit_iops;         /* what the job allowed itself of it; 0: no limit */
+        double host_share;         /* series_host_share() of the phase, */
+        double host_share_at_end;  /* and since steady_since_s */
         double fills;              /* what the phase moved in this direction, in capacities; NaN: capacity unknown */
         double latency_p999_ns;    /* of all I/O of the phase; NaN: nothing completed, or only means are known */
         bool latency_is_mean;      /* no percentile is known */
         double temperature_max_c;  /* of the phase; NaN: not recorded */
         bool errors_unknown;       /* nobody recorded them */
         uint64_t errors;           /* of the whole run */
-        bool is_verified;          /* something was read back and checked */
+        bool is_verified;          /* something was to be read back and checked, */
+        VerifiedShare verified_least; /* and of all phases that were to, this is the least that one of them has */
         uint64_t verify_errors;    /* blocks of the whole run that were not what was written */
 } VerdictInput;
 

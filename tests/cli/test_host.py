@@ -59,3 +59,19 @@ def test_csv_holds_it(limited):
     assert [(row["cpu_percent"], row["worker_cpu_percent"], row["ring_cpu_percent"]) for row in rows[-2:]] == (
         [("60", "120", "100")] * 2
     )
+
+
+def test_a_host_that_set_the_pace_fails_no_drive(database, script):
+    """But one that was busy during the burst only does not excuse what the drive did afterwards."""
+    both, burst = (
+        script().expect("claimed_iops=60k").size(2**31).run().state("running").phase(0, "running").cpu(99, 90, 80)
+        for _ in range(2)
+    )
+    both.noisy(2700, 8000).phase(0, "done").state("done")
+    burst.noisy(900, 20000).cpu(40, 70, 60).noisy(2700, 8000).phase(0, "done").state("done")
+    cli = database.write(both)
+    database.write(burst)
+    document = cli.json("verdict", 1, check=7)
+    (reason,) = [r for r in document["reasons"] if r["criterion"] == "claimed_iops"]
+    assert (reason["result"], reason["reason"]) == ("inconclusive", "the host, not the drive, set the pace")
+    assert cli.json("verdict", 2, check=1)["verdict"] == "fail"

@@ -112,6 +112,19 @@ START_TEST(extremes_are_those_of_windows) {
 }
 END_TEST
 
+START_TEST(a_host_that_set_the_pace_counts_with_what_follows) {
+        _cleanup_(curve_done) Curve curve = curve_make(1000, NULL, 0, NULL, 200, 1, 1);
+        curve.points[10].host_limited = curve.points[20].host_limited = true; /* up to 51 s */
+        curve.points[199].host_limited = true;
+        Series series = series_of(&curve), none = {};
+        ck_assert_double_eq_tol(series_host_share(&series, NAN), 42.0 / 200, 1e-9);
+        ck_assert_double_eq_tol(series_host_share(&series, 100), 1.0 / 100, 1e-9);
+        ck_assert_double_eq(series_host_share(&series, 1000), 0);
+        ck_assert_double_eq(series_host_share(&none, NAN), 0);
+        series_done(&series);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *s = suite_create("series");
         TCase *t = tcase_create("series");
@@ -121,6 +134,7 @@ static Suite *make_suite(void) {
         tcase_add_test(t, cuts_take_what_follows_with_them);
         tcase_add_test(t, level_is_ios_by_duration);
         tcase_add_test(t, extremes_are_those_of_windows);
+        tcase_add_test(t, a_host_that_set_the_pace_counts_with_what_follows);
         suite_add_tcase(s, t);
         return s;
 }

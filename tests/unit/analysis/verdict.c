@@ -105,6 +105,53 @@ START_TEST(what_the_job_did_not_ask_for_is_not_missed) {
 }
 END_TEST
 
+START_TEST(what_the_host_held_up_is_not_missed) {
+        static const Expectation held_up[] = { EXPECT_CLAIMED_IOPS, EXPECT_STEADY_IOPS_MIN, EXPECT_CLAIMED_BANDWIDTH };
+        Analysis a = state(STEADY_STEADY, 6000, 4000, 0);
+
+        for (size_t i = 0; i < ELEMENTSOF(held_up); i++) {
+                Expectations e = expect(held_up[i], held_up[i] == EXPECT_CLAIMED_BANDWIDTH ? 5000 * 4096 : 5000);
+                VerdictInput in = input(&a, &e);
+
+                in.host_share = in.host_share_at_end = 0.26;
+                ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+                ck_assert_str_eq(only(&in).text, "the host, not the drive, set the pace");
+                in.host_share = in.host_share_at_end = 0.25;
+                ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+                in.host_share = 0.9; /* in the burst */
+                ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+                e.value[held_up[i]] /= 2;
+                in.host_share_at_end = 1;
+                ck_assert_int_eq(only(&in).result, VERDICT_PASS);
+        }
+
+        Expectations floor = expect(EXPECT_FLOOR_RATIO_MIN, 0.9), latency = expect(EXPECT_LATENCY_P999_MAX, 1e6);
+        VerdictInput in = input(&a, &floor);
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+        in.host_share_at_end = 1;
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+        a.end_silent_s = 60; /* a host that is busy is no reason for nothing at all */
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+
+        in = input(&a, &latency);
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+        in.host_share = 1;
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+}
+END_TEST
+
+START_TEST(what_the_host_held_up_before_a_level_is_known_is_not_missed) {
+        Analysis a = state(STEADY_TOO_SHORT, 10000, 1000, 0);
+        Expectations e = expect(EXPECT_CLAIMED_IOPS, 60000);
+        VerdictInput in = input(&a, &e);
+
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+        in.host_share = 0.26;
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+        ck_assert_ptr_nonnull(strstr(only(&in).text, "the host"));
+}
+END_TEST
+
 static const SteadyState unknown[] = { STEADY_TOO_SHORT, STEADY_DRIFTING, STEADY_NOT_ENOUGH_VOLUME };
 
 START_TEST(what_does_not_last_yet_is_no_pass) {
@@ -446,6 +493,8 @@ static Suite *make_suite(void) {
 
         tcase_add_test(tc, claims_are_held_against_the_level_that_lasts);
         tcase_add_test(tc, what_the_job_did_not_ask_for_is_not_missed);
+        tcase_add_test(tc, what_the_host_held_up_is_not_missed);
+        tcase_add_test(tc, what_the_host_held_up_before_a_level_is_known_is_not_missed);
         tcase_add_loop_test(tc, what_does_not_last_yet_is_no_pass, 0, n_unknown);
         tcase_add_loop_test(tc, what_was_never_reached_is_missed_on_a_short_run, 0, n_unknown);
         tcase_add_loop_test(tc, a_trough_may_come_back_to_twice_its_level, 0, n_unknown);
