@@ -31,7 +31,7 @@ typedef enum Command {
 
 typedef struct Slot {
         _Atomic uint64_t submitted_at_ns; /* monotonic; 0: free */
-        _Atomic uint64_t index;           /* of the pattern */
+        _Atomic uint64_t index;           /* of the pattern; of a flush UINT64_MAX */
         PatternOp op;
         uint32_t n_done; /* bytes transferred so far */
         bool is_flush;   /* of the device's cache: no I/O, and not counted */
@@ -151,13 +151,24 @@ static inline void publish_place(Slice *s) {
         atomic_store_explicit(&s->place.version, version + 2, memory_order_release);
 }
 
-/* Below it everything has completed. A slot that is filled anew meanwhile has completed what it held before. */
+/*
+ * Whether a slot holds one of the I/Os below next_index, a place that was read before. A slot that is filled anew
+ * meanwhile has completed what it held before.
+ */
+static inline bool is_outstanding(const Slot *slot, uint64_t next_index, uint64_t *ret_index) {
+        if (atomic_load_explicit(&slot->submitted_at_ns, memory_order_acquire) == 0)
+                return false;
+        *ret_index = atomic_load_explicit(&slot->index, memory_order_relaxed);
+        return *ret_index < next_index;
+}
+
+/* Below it everything has completed. */
 static inline uint64_t lowest_outstanding(const Slice *s, uint64_t next_index) {
-        uint64_t low = next_index;
+        uint64_t low = next_index, index;
 
         for (uint32_t i = 0; i < s->n_slots; i++)
-                if (atomic_load_explicit(&s->slots[i].submitted_at_ns, memory_order_acquire) != 0)
-                        low = MIN(low, atomic_load_explicit(&s->slots[i].index, memory_order_relaxed));
+                if (is_outstanding(&s->slots[i], next_index, &index))
+                        low = MIN(low, index);
         return low;
 }
 

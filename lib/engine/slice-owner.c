@@ -10,7 +10,7 @@
 #include "engine/slice-internal.h"
 #include "util/time.h"
 
-/* A change takes some nanoseconds; a thread that lost its processor in the middle of one is not waited for. */
+/* A change takes some nanoseconds, a burst of completions microseconds; a thread that lost its processor in the middle of one is not waited for. */
 #define PLACE_TRIES 64U
 
 /* The signals of the process are for its main thread; a system call that one interrupts would look like the device. */
@@ -216,14 +216,32 @@ static bool read_place(const Slice *s, Position *ret) {
         return version % 2 == 0 && atomic_load_explicit(&s->place.version, memory_order_relaxed) == version;
 }
 
+/* What has completed must be counted, too, or be so before the counters are read: else it would be missing there. */
+static bool read_position(const Slice *s, Position *ret) {
+        if (!read_place(s, ret))
+                return false;
+
+        uint64_t low = ret->next_index;
+
+        for (uint32_t i = 0; i < s->n_slots; i++) {
+                uint64_t index;
+
+                if (!is_outstanding(&s->slots[i], ret->next_index, &index))
+                        continue;
+                low = MIN(low, index);
+                ret->issued_bytes -= pattern_at(&s->pattern, index).length;
+        }
+        ret->low_index = MAX(s->position.low_index, low);
+        return !tally_is_counting(&s->tally);
+}
+
 void slice_position(Slice *s, Position *ret) {
         Position now = s->position;
         bool whole = false;
 
         for (unsigned i = 0; i < PLACE_TRIES && !whole; i++)
-                whole = read_place(s, &now);
+                whole = read_position(s, &now);
         if (whole) {
-                now.low_index = MAX(now.low_index, lowest_outstanding(s, now.next_index));
                 s->position = now;
                 position_settle(&s->position, &s->mark, time_monotonic_ns());
         }

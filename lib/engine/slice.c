@@ -144,7 +144,7 @@ static bool is_due(Slice *s, const PatternOp *op) {
 static void fill_flush(Slice *s, uint32_t number) {
         Slot *slot = &s->slots[number];
 
-        atomic_store_explicit(&slot->index, s->next_index, memory_order_relaxed);
+        atomic_store_explicit(&slot->index, UINT64_MAX, memory_order_relaxed);
         slot->op = (PatternOp){ .direction = DIRECTION_WRITE };
         slot->n_done = 0;
         slot->is_flush = true;

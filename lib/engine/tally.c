@@ -35,6 +35,10 @@ void tally_end(Tally *tally) {
         atomic_store_explicit(&tally->writing, 0, memory_order_release);
 }
 
+bool tally_is_counting(const Tally *tally) {
+        return atomic_load_explicit(&tally->writing, memory_order_acquire) != 0;
+}
+
 /* The last entry is kept for EIO, as which further kinds count. */
 static EngineErrno *errnos_find(EngineErrno *errnos, unsigned *n, int errnum) {
         for (unsigned i = 0; i < *n; i++)

@@ -35,6 +35,9 @@ typedef struct Tally {
 TallyCounts *tally_begin(Tally *tally);
 void tally_end(Tally *tally);
 
+/* By the reader: whether a burst goes on. All that has completed outside of one is in the next totals. */
+bool tally_is_counting(const Tally *tally);
+
 /* One completion with an error, by the writer. */
 void tally_count_error(TallyCounts *counts, int errnum, uint64_t offset);
 
