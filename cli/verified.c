@@ -13,6 +13,8 @@
 #include "util/macro.h"
 #include "util/text.h"
 
+#define N_CELLS_BEFORE 3U /* those of mismatches */
+
 int verified_load(Verified *ret, Store *store, uint32_t run, size_t n_phases, Error *error) {
         *ret = (Verified){
                 .n_phases = n_phases,
@@ -45,6 +47,21 @@ bool verified_total(const Verified *verified, Verification *ret) {
         return any;
 }
 
+static VerifiedShare share_of(const Verification *v) {
+        if (v->checked_bytes == 0)
+                return VERIFIED_NOTHING;
+        return v->checked_bytes < v->asked_bytes ? VERIFIED_PART : VERIFIED_ALL;
+}
+
+VerifiedShare verified_least(const Verified *verified) {
+        VerifiedShare least = VERIFIED_ALL;
+
+        for (size_t i = 0; i < verified->n_phases; i++)
+                if (verified->is_known[i])
+                        least = MIN(least, share_of(&verified->of[i]));
+        return least;
+}
+
 static json_object *finding_json(const StoreFinding *finding) {
         json_object *o = json_object_new_object();
 
@@ -67,6 +84,7 @@ json_object *verified_json(const Verified *verified, size_t phase) {
         findings = json_object_new_array();
         if (!o || !findings)
                 return NULL;
+        json_add_u64(o, "asked_bytes", v->asked_bytes);
         json_add_u64(o, "checked_bytes", v->checked_bytes);
         json_add_u64(o, "errors", verification_errors(v));
         for (Mismatch i = 0; i < N_MISMATCHES; i++)
@@ -79,12 +97,14 @@ json_object *verified_json(const Verified *verified, size_t phase) {
 }
 
 static int add_row(Table *table, const StorePhase *phase, const Verification *v) {
-        char checked[TEXT_SIZE_MAX], numbers[N_MISMATCHES][24];
-        const char *cells[2 + N_MISMATCHES] = { phase->name, text_format_size(v->checked_bytes, checked) };
+        char checked[TEXT_SIZE_MAX], asked[TEXT_SIZE_MAX], numbers[N_MISMATCHES][24];
+        const char *cells[N_CELLS_BEFORE + N_MISMATCHES] = {
+                phase->name, text_format_size(v->checked_bytes, checked), text_format_size(v->asked_bytes, asked),
+        };
 
         for (unsigned i = 0; i < N_MISMATCHES; i++) {
                 snprintf(numbers[i], sizeof(numbers[i]), "%" PRIu64, v->n_blocks[i]);
-                cells[2 + i] = numbers[i];
+                cells[N_CELLS_BEFORE + i] = numbers[i];
         }
         return table_add_row(table, cells);
 }
@@ -101,8 +121,9 @@ static void print_findings(const Verified *verified) {
 
 int verified_print(const Verified *verified, const StorePhase *phases) {
         static const TableColumn columns[] = {
-                { "VERIFIED", .truncate = true }, { "CHECKED", .right = true }, { "CORRUPT", .right = true },
-                { "MISPLACED", .right = true }, { "TORN", .right = true }, { "LOST", .right = true },
+                { "VERIFIED", .truncate = true }, { "CHECKED", .right = true }, { "OF", .right = true },
+                { "CORRUPT", .right = true }, { "MISPLACED", .right = true }, { "TORN", .right = true },
+                { "LOST", .right = true },
         };
         _cleanup_(table_freep) Table *table = NULL;
         Verification total;

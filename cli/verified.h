@@ -5,6 +5,7 @@
 
 #include <json-c/json.h>
 
+#include "analysis/verdict.h"
 #include "store/store.h"
 
 typedef struct Verified {
@@ -21,7 +22,10 @@ void verified_clear(Verified *verified);
 /* All phases together; false if none was checked. */
 bool verified_total(const Verified *verified, Verification *ret);
 
-/* Of a phase: {"checked_bytes","errors","corrupt",...,"findings":[...]}. NULL: it was not checked. */
+/* The one that checked the least of what it was to: nothing of it, a part, or all. */
+VerifiedShare verified_least(const Verified *verified);
+
+/* Of a phase: {"asked_bytes","checked_bytes","errors","corrupt",...,"findings":[...]}. NULL: it was not checked. */
 json_object *verified_json(const Verified *verified, size_t phase);
 
 /* A table of the phases that were checked, and what was found; nothing if none was. */

@@ -68,6 +68,7 @@ struct Run {
         uint64_t errnos_until_ns;
         uint64_t verification_until_ns;
         unsigned n_findings; /* of this worker */
+        bool told_of_computing; /* in this phase */
         SteadyWatch watch;
         FioWatch *fio_watch; /* NULL: the phase has no steadystate */
         HostAlarm host;
@@ -103,6 +104,9 @@ void run_judge_end(Run *run);
 int run_on_history(Run *run, Message *message);
 int run_on_verification(Run *run, Message *message);
 int run_on_finding(Run *run, Message *message);
+
+/* Says once in a phase that verifies why it reads nothing: what is to be there is worked out before. */
+void run_verify_sample(Run *run, const Sample *sample);
 
 /* Each word costs time; what it costs may run ahead of the clock by a burst, and no more. */
 bool run_may_say(uint64_t *paid_until_ns, uint64_t cost_ns, uint64_t burst_ns);

@@ -9,12 +9,14 @@
  */
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "log.h"
 #include "run-internal.h"
 #include "util/macro.h"
+#include "util/text.h"
 #include "util/time.h"
 
 /* Of the worker's events: more than these a second, after so many at once, are no news any more. */
@@ -117,6 +119,7 @@ static int run_on_phase_started(Run *run, const Message *message) {
         run->in_phase = true;
         run->standing->phase = index;
         run->n_cuts++;
+        run->told_of_computing = false;
         run_judge_phase(run);
 
         run_note_lost(run, "phase's beginning",
@@ -127,6 +130,20 @@ static int run_on_phase_started(Run *run, const Message *message) {
                 run_record_phase(run, message, "begins");
         run->observer->changed(run, RUN_CHANGE_PHASE, run->userdata);
         return 0;
+}
+
+/* One that was to verify more than it has must not look as if it had found all to be right. */
+static void run_record_phase_end(Run *run, const Message *message, const char *what) {
+        const Verification *verified = &run->standing->phases[run->phase].verified;
+        char checked[TEXT_SIZE_MAX], asked[TEXT_SIZE_MAX], text[2 * TEXT_SIZE_MAX + 64];
+
+        if (verified->checked_bytes >= verified->asked_bytes) {
+                run_record_phase(run, message, what);
+                return;
+        }
+        snprintf(text, sizeof(text), "%s: %s of %s were verified", what,
+                 text_format_size(verified->checked_bytes, checked), text_format_size(verified->asked_bytes, asked));
+        run_record_phase(run, message, text);
 }
 
 static int run_on_phase_ended(Run *run, const Message *message) {
@@ -144,9 +161,9 @@ static int run_on_phase_ended(Run *run, const Message *message) {
                       database_set_phase_state(run->database, run->id, run->phase, done ? PHASE_DONE : PHASE_STOPPED,
                                                message->phase.at_ns));
         if (!done)
-                run_record_phase(run, message, "is stopped");
+                run_record_phase_end(run, message, "is stopped");
         else if (!run_phase_joins(run, run->phase, run->phase + 1))
-                run_record_phase(run, message, "is done");
+                run_record_phase_end(run, message, "is done");
         return 0;
 }
 
@@ -217,6 +234,7 @@ static int run_on_sample(Run *run, Message *message) {
         };
         run->sampled_at_ns = time_monotonic_ns();
         run_judge_sample(run, sample);
+        run_verify_sample(run, sample);
         return 0;
 }
 

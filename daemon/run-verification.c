@@ -22,6 +22,10 @@
 #define N_FINDINGS_MAX (16U * JOB_N_PHASES_MAX)
 #define DETAIL_BYTES_MAX 1024U
 
+/* A worker that reads nothing for so long, and takes so much of a core, is computing. */
+#define COMPUTING_NS (NSEC_PER_SEC / 2)
+#define COMPUTING_CPU_PERCENT 20.0
+
 typedef struct Recording {
         Run *run;
         uint64_t n_taken_up; /* which of its workers has asked */
@@ -79,7 +83,8 @@ int run_on_history(Run *run, Message *message) {
 }
 
 static bool goes_on_from(const Verification *now, const Verification *before) {
-        bool fits = now->checked_bytes >= before->checked_bytes && now->checked_bytes <= INT64_MAX;
+        bool fits = now->checked_bytes >= before->checked_bytes && now->checked_bytes <= INT64_MAX &&
+                    now->asked_bytes <= INT64_MAX;
 
         for (unsigned i = 0; i < N_MISMATCHES; i++)
                 fits = fits && now->n_blocks[i] >= before->n_blocks[i] && now->n_blocks[i] <= INT64_MAX / N_MISMATCHES;
@@ -97,6 +102,18 @@ int run_on_verification(Run *run, Message *message) {
         if (database_set_verification(run->database, run->id, phase, so_far) < 0)
                 log_error("run %" PRIu32 ": out of memory, what it has verified is not recorded", run->id);
         return 0;
+}
+
+void run_verify_sample(Run *run, const Sample *sample) {
+        bool is_computing = run->standing->phases[run->phase].verified.asked_bytes > 0 &&
+                            sample->duration_ns >= COMPUTING_NS && sample_is_idle(sample) &&
+                            sample->worker_cpu_percent >= COMPUTING_CPU_PERCENT;
+
+        if (!is_computing || run->told_of_computing)
+                return;
+        run->told_of_computing = true;
+        run_record(run, EVENT_PHASE, "%" PRIu32 " '%s' works out what should lie on the drive before it reads on",
+                   run->phase, run->phases[run->phase].name);
 }
 
 int run_on_finding(Run *run, Message *message) {

@@ -33,7 +33,8 @@ CREATE TABLE maybes (
 CREATE TABLE verifications (
         run INTEGER NOT NULL,
         phase INTEGER NOT NULL,
-        checked_bytes INTEGER NOT NULL CHECK (checked_bytes >= 0),
+        asked_bytes INTEGER NOT NULL CHECK (asked_bytes >= 0), -- of the device, that the phase was to read
+        checked_bytes INTEGER NOT NULL CHECK (checked_bytes >= 0), -- held against what was to be there
         corrupt INTEGER NOT NULL CHECK (corrupt >= 0),     -- blocks: not what any write of the run put there
         misplaced INTEGER NOT NULL CHECK (misplaced >= 0), -- what the run wrote somewhere else
         torn INTEGER NOT NULL CHECK (torn >= 0),           -- sectors of an older write among those of the newest
@@ -57,5 +58,5 @@ CREATE TABLE findings (
 CREATE INDEX findings_of_run ON findings (run, phase, finding);
 
 CREATE VIEW verification_summary AS
-SELECT run, phase, checked_bytes, corrupt, misplaced, torn, lost, corrupt + misplaced + torn + lost AS errors
+SELECT run, phase, asked_bytes, checked_bytes, corrupt, misplaced, torn, lost, corrupt + misplaced + torn + lost AS errors
 FROM verifications;

@@ -24,6 +24,14 @@ void sample_set_difference(Sample *sample, const Counters *now, const Counters *
         sample->errors = now->errors - before->errors;
 }
 
+bool sample_is_idle(const Sample *sample) {
+        uint64_t n = sample->errors | sample->in_flight;
+
+        for (unsigned d = 0; d < N_DIRECTIONS; d++)
+                n |= sample->ios[d];
+        return n == 0;
+}
+
 HostLimit sample_host_limit(const Sample *sample) {
         if (sample->cpu_percent >= HOST_LIMIT_CORES_PERCENT)
                 return HOST_LIMIT_CORES;

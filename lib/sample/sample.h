@@ -56,6 +56,9 @@ typedef enum HostLimit {
  */
 #define HOST_LIMIT_RING_PERCENT 98.0
 
+/* Nothing was asked of the device. */
+bool sample_is_idle(const Sample *sample);
+
 /* Unknown shares limit nothing. */
 HostLimit sample_host_limit(const Sample *sample);
 

@@ -19,6 +19,7 @@ const char *mismatch_name(Mismatch mismatch);
 
 /* Of a phase. A block is the smallest unit that the run writes, told by Plan.granule_bytes. */
 typedef struct Verification {
+        uint64_t asked_bytes;   /* of the device, that the phase was to read; what it had not written is among them */
         uint64_t checked_bytes; /* held against what was to be there */
         uint64_t n_blocks[N_MISMATCHES];
 } Verification;

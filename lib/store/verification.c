@@ -76,6 +76,7 @@ int store_set_verification(Store *store, uint32_t run, uint32_t phase, const Ver
         Binder b = { .stmt = stmt };
         bind_u64(&b, run);
         bind_u64(&b, phase);
+        bind_u64(&b, verification->asked_bytes);
         bind_u64(&b, verification->checked_bytes);
         for (unsigned i = 0; i < N_MISMATCHES; i++)
                 bind_u64(&b, verification->n_blocks[i]);
@@ -149,7 +150,7 @@ int store_read_histories(Store *store, uint32_t run, Standing *standing, Error *
 
 int store_get_verifications(Store *store, uint32_t run, Verification *ret, bool *is_known, size_t n, Error *error) {
         _cleanup_statement_ sqlite3_stmt *stmt = NULL;
-        int r = statement_prepare(store, "SELECT phase, checked_bytes, corrupt, misplaced, torn, lost"
+        int r = statement_prepare(store, "SELECT phase, asked_bytes, checked_bytes, corrupt, misplaced, torn, lost"
                                   " FROM verifications WHERE run = ?", &stmt, error);
         if (r < 0)
                 return r;
@@ -166,6 +167,7 @@ int store_get_verifications(Store *store, uint32_t run, Verification *ret, bool 
                 if (phase >= n)
                         continue;
                 is_known[phase] = true;
+                ret[phase].asked_bytes = column_u64(&c);
                 ret[phase].checked_bytes = column_u64(&c);
                 for (unsigned i = 0; i < N_MISMATCHES; i++)
                         ret[phase].n_blocks[i] = column_u64(&c);

@@ -95,10 +95,10 @@ static const char *const write_sql[N_WRITES] = {
         [WRITE_MAYBES_CLEAR] = "DELETE FROM maybes WHERE run = ? AND phase = ? AND share = ?",
         [WRITE_MAYBE] = "INSERT INTO maybes (run, phase, share, from_index, to_index) VALUES (?, ?, ?, ?, ?)",
         [WRITE_VERIFICATION] =
-                "INSERT INTO verifications (run, phase, checked_bytes, corrupt, misplaced, torn, lost)"
-                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
-                " ON CONFLICT (run, phase) DO UPDATE SET checked_bytes = ?3, corrupt = ?4, misplaced = ?5, torn = ?6,"
-                " lost = ?7",
+                "INSERT INTO verifications (run, phase, asked_bytes, checked_bytes, corrupt, misplaced, torn, lost)"
+                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"
+                " ON CONFLICT (run, phase) DO UPDATE SET asked_bytes = ?3, checked_bytes = ?4, corrupt = ?5,"
+                " misplaced = ?6, torn = ?7, lost = ?8",
         [WRITE_FINDING] =
                 "INSERT INTO findings (run, phase, kind, offset_bytes, length_bytes, detail) VALUES (?, ?, ?, ?, ?, ?)",
 };

@@ -239,3 +239,45 @@ def test_killed_and_taken_up_again(own_service, loop, rw):
     maybes, reach = histories(service, run)
     assert reach > 0
     assert (maybes > 0) == (rw == "randwrite")
+
+
+# Random trims that a dead process may have done are gone through one by one: on a large drive for seconds.
+TRIMS = "".join(f"[t{i}]\nrw=randtrim\nbs=512\nnumber_ios=10\n" for i in range(4))
+
+
+def test_what_could_not_be_verified_is_no_silent_success(own_service, loop):
+    service = own_service
+    job = f"[w]\nrw=write\nbs=16k\nsize=2m\nverify=md5\ndo_verify=0\nrate_iops=60\n{TRIMS}"
+    job += "[check]\nrw=read\nbs=16k\nsize=2m\nverify=md5\nruntime=2\n"
+    (run,) = service.start_run(job, loop(64 * 1024 * MIB))
+    service.wait_samples(run, 1)
+    service.kill9()
+    service.start()
+    shown = service.wait_state(run, "done", "failed", "refused", timeout=60)
+    assert shown["state"] == "done", shown["events"]
+    found = verified(shown, "check")
+    assert (found["checked_bytes"], found["asked_bytes"]) == (0, 2 * MIB)
+    told = [event["detail"] for event in shown["events"]]
+    assert "5 'check' works out what should lie on the drive before it reads on" in told
+    assert "5 'check' is done: 0 B of 2 MiB were verified" in told
+    verdict = service.cli("verdict", run, "--json", check=False).json
+    (reason,) = [r for r in verdict["reasons"] if r["criterion"] == "verify_errors_max"]
+    assert reason["result"] == "inconclusive" and "checked nothing" in reason["reason"]
+
+
+def test_a_discard_after_a_death_is_worked_out_at_once(own_service, loop):
+    """What the dead process may have done is minutes of a fast drive, and in so small a region no more than all of it."""
+    service = own_service
+    job = "[w]\nrw=write\nbs=16k\nsize=2m\nverify=md5\ndo_verify=0\nrate_iops=60\n"
+    job += "[discard]\naction=discard\noffset=1m\nsize=1m\n[check]\nrw=read\nbs=16k\nsize=2m\nverify=md5\nruntime=10\n"
+    (run,) = service.start_run(job, loop(SIZE))
+    service.wait_samples(run, 1)
+    service.kill9()
+    service.start()
+    shown = service.wait_state(run, "done", "failed", "refused", timeout=60)
+    found = verified(shown, "check")
+    assert (found["errors"], found["checked_bytes"], found["asked_bytes"]) == (0, MIB, 2 * MIB)
+    assert "2 'check' is done: 1 MiB of 2 MiB were verified" in [event["detail"] for event in shown["events"]]
+    verdict = service.cli("verdict", run, "--json", check=False).json
+    (reason,) = [r for r in verdict["reasons"] if r["criterion"] == "verify_errors_max"]
+    assert reason["result"] == "pass" and "the part that was verified" in reason["reason"]
