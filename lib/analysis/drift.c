@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "analysis/drift.h"
@@ -15,6 +16,7 @@
 #include "util/macro.h"
 
 #define DRIFT_MIN_BLOCKS 60   /* of fewer the correlation of the noise is not known */
+#define GOES_ON_SHARE 0.5     /* of the last half's slope */
 #define SLOPE_SIGMAS 2.5
 #define CLIP_SIGMAS 3.0
 #define CLIP_MIN 0.1 /* not less, lest a step in a quiet curve be taken for an outlier */
@@ -30,8 +32,8 @@ static void clip(const double *y, size_t n, double *scratch, double *ret_y) {
                 ret_y[i] = fmin(fmax(y[i], center - limit), center + limit);
 }
 
-/* 1, 0, -ENOMEM. clipped, scratch: n values. */
-static int line_is_bounded(const double *y, size_t n, double horizon_blocks, double *clipped, double *scratch) {
+/* ret_hidden: what the noise may hide of the slope, either way. -ENOMEM. clipped, scratch: n values. */
+static int slope_fit(const double *y, size_t n, double *clipped, double *scratch, double *ret, double *ret_hidden) {
         clip(y, n, scratch, clipped);
 
         Line line = line_fit(clipped, n);
@@ -41,9 +43,40 @@ static int line_is_bounded(const double *y, size_t n, double horizon_blocks, dou
         if (variance < 0)
                 return -ENOMEM;
 
-        double hidden = SLOPE_SIGMAS * sqrt(variance / line.sum_tt);
-        return (line.slope - hidden) * horizon_blocks > log1p(-DRIFT_MAX_FALL) &&
-               (line.slope + hidden) * horizon_blocks < log1p(DRIFT_MAX_RISE);
+        *ret = line.slope;
+        *ret_hidden = SLOPE_SIGMAS * sqrt(variance / line.sum_tt);
+        return 0;
+}
+
+static bool is_within(double low, double high, double horizon_blocks) {
+        return low * horizon_blocks > log1p(-DRIFT_MAX_FALL) && high * horizon_blocks < log1p(DRIFT_MAX_RISE);
+}
+
+/*
+ * A line through what rose a little and then fell is flat, though it falls. So the last half of the stretch may not be
+ * seen to go its own way, unless its own last half is at rest: then it is a dip. 1, 0, -ENOMEM.
+ */
+static int last_half_is_bounded(const double *y, size_t n, double horizon_blocks, double *clipped, double *scratch) {
+        size_t half = n / 2, rest = half / 2;
+        double slope, hidden, last_slope;
+
+        int r = slope_fit(y + n - half, half, clipped, scratch, &slope, &hidden);
+        if (r < 0)
+                return r;
+        bool moves = fabs(slope) > hidden && !is_within(slope, slope, horizon_blocks);
+        if (!moves)
+                return 1;
+        r = slope_fit(y + n - rest, rest, clipped, scratch, &last_slope, &hidden);
+        return r < 0 ? r : last_slope / slope < GOES_ON_SHARE;
+}
+
+/* 1, 0, -ENOMEM. clipped, scratch: n values. */
+static int stretch_is_bounded(const double *y, size_t n, double horizon_blocks, double *clipped, double *scratch) {
+        double slope, hidden;
+        int r = slope_fit(y, n, clipped, scratch, &slope, &hidden);
+        if (r < 0 || !is_within(slope - hidden, slope + hidden, horizon_blocks))
+                return r;
+        return last_half_is_bounded(y, n, horizon_blocks, clipped, scratch);
 }
 
 int drift_is_bounded(const double *y, size_t n, size_t n_min, double block_s, size_t *ret_n) {
@@ -57,7 +90,7 @@ int drift_is_bounded(const double *y, size_t n, size_t n_min, double block_s, si
 
         double horizon_blocks = fmax(DRIFT_HORIZON_S / block_s, (double) n);
         for (size_t length = n; length >= shortest; length /= 2) {
-                int r = line_is_bounded(y + n - length, length, horizon_blocks, clipped, scratch);
+                int r = stretch_is_bounded(y + n - length, length, horizon_blocks, clipped, scratch);
                 if (r > 0)
                         *ret_n = length;
                 if (r != 0)

@@ -111,6 +111,35 @@ START_TEST(not_in_a_slow_decline) {
 }
 END_TEST
 
+/*
+ * A line through a small rise and the fall after it is flat for a while. Levels are straight in themselves, not in the
+ * logarithm: `low` at first, 1 after `rise_share` of four hours, and 1 − fall at their end.
+ */
+static Curve tent(double low, double rise_share, double fall, const CurveNoise *noise) {
+        Curve curve = curve_make(10000, NULL, 0, noise, 4 * HOUR, 1, 1);
+        double top_s = rise_share * 4 * HOUR;
+        for (size_t i = 0; i < curve.n; i++) {
+                double t = curve.points[i].from_s;
+                double level = t < top_s ? low + (1 - low) * t / top_s : 1 - fall * (t - top_s) / (4 * HOUR - top_s);
+                curve.points[i].ios = round(curve.points[i].ios * level);
+                curve.points[i].bytes = curve.points[i].ios * 4096;
+        }
+        return curve;
+}
+
+START_TEST(not_in_a_decline_after_a_rise) {
+        static const double lows[] = { 0.95, 0.9, 0.8, 0.5 }, rises[] = { 0.05, 0.1, 0.15 }, falls[] = { 0.2, 0.4 };
+        static const CurveNoise noises[] = { {}, { .sigma = 0.05 }, { .sigma = 0.2, .phi = 0.8 } };
+        for (size_t i = 0; i < ELEMENTSOF(lows); i++)
+                for (size_t k = 0; k < ELEMENTSOF(rises) * ELEMENTSOF(falls); k++) {
+                        _cleanup_(curve_done) Curve curve = tent(lows[i], rises[k / 2], falls[k % 2], &noises[_i]);
+                        Outcome o = watch(&curve, 5 * GIB, 1);
+                        ck_assert_msg(o.n_declared == 0, "from %g up to %g of the time, then down by %g: at %g s",
+                                      lows[i], rises[k / 2], falls[k % 2], o.first_declared.at_s);
+                }
+}
+END_TEST
+
 /* A quiet drive that makes a round of 3600 s at 10000 IOPS, and what of its ten rounds is one declared at. */
 static Outcome watch_ten_rounds(double iops, const CurveStep *steps, size_t n, double length_s) {
         _cleanup_(curve_done) Curve curve = curve_make(iops, steps, n, NULL, length_s, 10, 1);
@@ -325,6 +354,7 @@ static Suite *make_suite(void) {
         tcase_add_test(t, not_within_an_hour_of_unknown_capacity);
         tcase_add_test(t, not_in_burst_trough_or_hump);
         tcase_add_loop_test(t, not_in_a_slow_decline, 0, 3);
+        tcase_add_loop_test(t, not_in_a_decline_after_a_rise, 0, 3);
         tcase_add_test(t, five_rounds_are_held_against_the_five_before);
         tcase_add_test(t, five_rounds_are_held_against_snia);
         tcase_add_test(t, the_watch_adds_up_what_is_beyond_seven_and_a_half_percent);
