@@ -45,7 +45,7 @@ static void tell_begin(const HostAlarm *alarm, char buf[static HOST_ALARM_TEXT_M
                  time_format_span(alarm->since_ns, since),
                  alarm->limit == HOST_LIMIT_CORES ? "all of its cores are busy" :
                          "a ring thread never waits for the drive, and more of them may get more out of it (workers=)",
-                 alarm->n_begun == HOST_ALARM_N_MAX ? "; it is not told again in this run" : "");
+                 alarm->n_begun == HOST_ALARM_N_MAX ? "; it is not told again, unless the service is restarted" : "");
 }
 
 static void tell_end(const HostAlarm *alarm, uint64_t until_ns, char buf[static HOST_ALARM_TEXT_MAX]) {
@@ -152,7 +152,7 @@ void steady_watch_end(SteadyWatch *watch) {
 
 const char *steady_decision_text(const SteadyWatch *watch, SteadyChange change, const SteadyDecision *decision,
                                  char buf[static STEADY_DECISION_MAX]) {
-        const char *what = watch->direction == DIRECTION_WRITE ? "write" : "read";
+        const char *what = direction_name(watch->direction);
         char iops[TEXT_SIZE_MAX], since[TIME_SPAN_MAX];
 
         text_format_count(decision->iops, iops);

@@ -88,6 +88,21 @@ START_TEST(a_level_is_declared_and_revoked_in_words) {
 }
 END_TEST
 
+START_TEST(a_decision_tells_its_direction) {
+        const SteadyDecision decision = { .iops = 1000 };
+        char text[STEADY_DECISION_MAX];
+
+        for (Direction d = 0; d < N_DIRECTIONS; d++) {
+                const SteadyWatch watch = { .direction = d };
+
+                for (SteadyChange change = STEADY_DECLARED; change <= STEADY_REVOKED; change++) {
+                        steady_decision_text(&watch, change, &decision, text);
+                        ck_assert_ptr_nonnull(strstr(text, direction_name(d)));
+                }
+        }
+}
+END_TEST
+
 START_TEST(a_steady_state_holds_from_its_declaration_to_its_revocation) {
         static Sample sample;
         SteadyWatch watch = {};
@@ -385,7 +400,7 @@ START_TEST(limits_without_end_are_told_so_often) {
         told.alarm = (HostAlarm){ .n_begun = HOST_ALARM_N_MAX - 1 };
         tell_seconds(&told, 0, 20, 100, 20);
         ck_assert_uint_eq(told.n, 1);
-        ck_assert_ptr_nonnull(strstr(told.text[0], "it is not told again in this run"));
+        ck_assert_ptr_nonnull(strstr(told.text[0], "it is not told again, unless the service is restarted"));
 }
 END_TEST
 
@@ -396,6 +411,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, times_are_those_of_the_phase);
         tcase_add_test(tc, impossible_times_do_not_wrap);
         tcase_add_test(tc, a_level_is_declared_and_revoked_in_words);
+        tcase_add_test(tc, a_decision_tells_its_direction);
         tcase_add_test(tc, a_steady_state_holds_from_its_declaration_to_its_revocation);
         tcase_add_test(tc, only_one_direction_counts);
         tcase_add_test(tc, what_follows_a_cut_is_left_out);
