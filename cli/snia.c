@@ -4,13 +4,11 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "matrix-cells.h"
 #include "output.h"
 #include "phrase.h"
 #include "render/table.h"
-#include "spec/job.h"
 #include "util/macro.h"
 #include "util/text.h"
 #include "util/time.h"
@@ -21,21 +19,23 @@ static double seconds(uint64_t ns) {
         return (double) ns / (double) NSEC_PER_SEC;
 }
 
-/* Its share of reads as its section has it; -1 for what is no random reading and writing. */
-static int read_percent(const Job *job, const StorePhase *phase) {
-        if (phase->rw == RW_RANDREAD)
+/* Its share of reads; -1 for what is no random reading and writing. */
+static int read_percent(const StorePhase *phase) {
+        switch (phase->rw) {
+        case RW_RANDREAD:
                 return 100;
-        if (phase->rw == RW_RANDWRITE)
+        case RW_RANDWRITE:
                 return 0;
-        for (size_t i = 0; phase->rw == RW_RANDRW && i < job->n_phases; i++)
-                if (strcmp(job->phases[i].name, phase->name) == 0)
-                        return (int) job->phases[i].read_percent;
-        return -1;
+        case RW_RANDRW:
+                return (int) phase->read_percent;
+        default:
+                return -1;
+        }
 }
 
-static void add_pass(IopsPass *passes, size_t *n, const Job *job, const StorePhase *phase) {
+static void add_pass(IopsPass *passes, size_t *n, const StorePhase *phase) {
         bool random = phase->action == PHASE_ACTION_IO || phase->action == PHASE_ACTION_MATRIX;
-        int percent = random ? read_percent(job, phase) : -1;
+        int percent = random ? read_percent(phase) : -1;
 
         if (percent < 0 || phase->elapsed_ns == 0)
                 return;
@@ -51,7 +51,7 @@ static void add_pass(IopsPass *passes, size_t *n, const Job *job, const StorePha
 }
 
 /* A matrix over several depths is a test of its own. passes: room for all phases. */
-static size_t collect_passes(const QueryPhases *phases, const Job *job, IopsPass *passes) {
+static size_t collect_passes(const QueryPhases *phases, IopsPass *passes) {
         size_t n_passes = 0;
 
         for (size_t i = 0, n; i < phases->n; i += n) {
@@ -61,26 +61,22 @@ static size_t collect_passes(const QueryPhases *phases, const Job *job, IopsPass
                 bool over_depths = n > 0 && matrix_make(cells, n).depths.n > 1;
                 n = MAX(n, (size_t) 1);
                 for (size_t k = 0; !over_depths && k < n; k++)
-                        add_pass(passes, &n_passes, job, &cells[k]);
+                        add_pass(passes, &n_passes, &cells[k]);
         }
         return n_passes;
 }
 
-static int judge_iops_test(Snia *snia, const Judgement *j, const StoreEvent *events, size_t n_events, Error *error) {
+static int judge_iops_test(Snia *snia, const Judgement *j, const StoreEvent *events, size_t n_events) {
         _cleanup_free_ IopsPass *passes = calloc(MAX(j->phases.n, (size_t) 1), sizeof(*passes));
         _cleanup_free_ double *cuts_s = calloc(MAX(n_events, (size_t) 1), sizeof(*cuts_s));
-        _cleanup_job_ Job *job = NULL;
         size_t n_cuts = 0;
 
         if (!passes || !cuts_s)
                 return -ENOMEM;
-        int r = job_parse(&job, j->run.name, j->run.job_text, strlen(j->run.job_text), error);
-        if (r < 0)
-                return r;
         for (size_t i = 0; i < n_events; i++)
                 if (judge_event_cuts(events[i].kind))
                         cuts_s[n_cuts++] = seconds(events[i].elapsed_ns);
-        r = iops_test_judge(passes, collect_passes(&j->phases, job, passes), cuts_s, n_cuts, &snia->iops_test);
+        int r = iops_test_judge(passes, collect_passes(&j->phases, passes), cuts_s, n_cuts, &snia->iops_test);
         snia->has_iops_test = r > 0;
         return r;
 }
@@ -94,7 +90,7 @@ int snia_look(Snia *ret, const Judgement *judgement, Store *store, Error *error)
         if (r >= 0)
                 r = store_get_events(store, judgement->run.id, &events, &n_events, error);
         if (r >= 0)
-                r = judge_iops_test(&snia, judgement, events, n_events, error);
+                r = judge_iops_test(&snia, judgement, events, n_events);
         store_events_free(events, n_events);
         if (r < 0)
                 return r;

@@ -358,6 +358,7 @@ static int read_phase(Store *store, Columns *c, void *item, Error *error) {
         int r = read_phase_words(store, c, phase, error);
         if (r < 0)
                 return r;
+        phase->read_percent = MIN(column_u32(c), UINT32_C(100));
         column_directions(c, phase->block_bytes);
         phase->iodepth = column_u32(c);
         phase->numjobs = column_u32(c);
@@ -406,7 +407,8 @@ int store_get_phases(Store *store, uint32_t run, StorePhase **ret, size_t *ret_n
         bool alive = store_service_is_alive(store->path);
 
         int r = statement_prepare(store,
-                "SELECT phase, name, action, rw, state, read_block_bytes, write_block_bytes, trim_block_bytes,"
+                "SELECT phase, name, action, rw, state, read_percent,"
+                " read_block_bytes, write_block_bytes, trim_block_bytes,"
                 " iodepth, numjobs, workers, started_at_ns, finished_at_ns,"
                 " CASE WHEN state = 'running' AND NOT ?2 THEN " SQL_PHASE_BROKEN_OFF_AT_NS " END,"
                 " n_samples, first_elapsed_ns, elapsed_ns, ramp_ns, ramp_elapsed_ns,"

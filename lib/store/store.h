@@ -120,6 +120,7 @@ typedef struct StorePhase {
         char *name;
         PhaseAction action;
         RwMode rw;
+        uint32_t read_percent; /* of a mix of reads and writes */
         uint64_t block_bytes[N_DIRECTIONS];
         uint32_t iodepth, numjobs, workers;
         PhaseState state; /* as stored, but stopped for a running one whose service is gone */

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """analyze, compare and verdict on curves whose truth is known."""
 
+import contextlib
 import re
+import sqlite3
 
 import pytest
 
@@ -192,6 +194,14 @@ def test_passes_are_the_rounds_of_the_iops_test(passes):
         (1, 0, 60, 4000), (2, 60, 120, 2500),
     ]  # fmt: skip
     assert test["points"] == [{"bs": 4096, "read_percent": 0, "iops": 1004}]
+
+
+def test_a_job_that_this_version_does_not_read_is_judged(passes, database):
+    with contextlib.closing(sqlite3.connect(database.path)) as db, db:
+        db.execute("UPDATE runs SET job_text = '[a]' || char(10) || 'of=tomorrow'")
+    assert passes.json("analyze", 1)["snia"]["iops_test"]["n_rounds"] == 8
+    result = passes("verdict", 1, "--json", check=False)
+    assert result.json["expected_by"] == "default" and "run 1: its job cannot be read" in result.err
 
 
 def test_the_rounds_of_the_iops_test_are_a_table(passes):
