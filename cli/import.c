@@ -164,6 +164,10 @@ static char *default_name(const char *path) {
 static int read_files(Import *import, const Arguments *arguments, Error *error) {
         const char *name = arguments_value(arguments, "name");
 
+        if (name && strlen(name) > JOB_NAME_MAX)
+                return error_set(error, ERROR_USAGE, ENAMETOOLONG,
+                                 "--name: %zu bytes are too many; the name of a run has %d at most", strlen(name),
+                                 JOB_NAME_MAX);
         import->seen = calloc(arguments->n_words, sizeof(*import->seen));
         if (!import->seen)
                 return -ENOMEM;

@@ -88,12 +88,13 @@ static void plan_phase(const Keeper *keeper, size_t i) {
         StorePhase *phase = &keeper->phases[i];
         PhasePlan *plan = &keeper->plans[i];
         bool reads = phase->ios[DIRECTION_READ] > 0, writes = phase->ios[DIRECTION_WRITE] > 0;
+        bool trims_only = phase->ios[DIRECTION_TRIM] > 0 && !reads && !writes;
 
         phase->index = (uint32_t) i;
         *plan = (PhasePlan){
                 .index = (unsigned) i,
                 .action = PHASE_ACTION_IO,
-                .rw = reads && writes ? RW_RANDRW : reads ? RW_RANDREAD : RW_RANDWRITE,
+                .rw = trims_only ? RW_RANDTRIM : reads && writes ? RW_RANDRW : reads ? RW_RANDREAD : RW_RANDWRITE,
                 .region_bytes = keeper->recorded->capacity_bytes,
                 .workers = 1,
         };
@@ -103,10 +104,6 @@ static void plan_phase(const Keeper *keeper, size_t i) {
                                                         (double) phase->ios[DIRECTION_WRITE]));
         for (Direction d = 0; d < N_DIRECTIONS; d++)
                 plan->block_bytes[d] = block_bytes(keeper, phase, d);
-}
-
-static Direction judged_direction(const PhasePlan *plan) {
-        return plan->rw == RW_RANDREAD ? DIRECTION_READ : DIRECTION_WRITE;
 }
 
 static int write_job(const Keeper *keeper, char **ret) {
@@ -119,7 +116,7 @@ static int write_job(const Keeper *keeper, char **ret) {
         fprintf(f, "# recorded by another tool, imported from %s\n", source);
         for (size_t i = 0; i < keeper->n_phases; i++) {
                 const PhasePlan *plan = &keeper->plans[i];
-                uint64_t bs = plan->block_bytes[judged_direction(plan)];
+                uint64_t bs = plan->block_bytes[rw_mode_direction(plan->rw)];
 
                 if (keeper->n_phases == 1)
                         fputs("[import]\n", f);
@@ -259,7 +256,7 @@ static int begin_phase(Keeper *keeper, const RecordingRow *row, int64_t at_ns, E
         }
         /* Judged as the service judges a run that goes on. */
         if (r >= 0)
-                r = steady_watch_begin(&keeper->watch, judged_direction(&keeper->plans[index]),
+                r = steady_watch_begin(&keeper->watch, rw_mode_direction(keeper->plans[index].rw),
                                        recorded->capacity_bytes, recorded->series->interval_ns, row->from_ns);
         return r;
 }

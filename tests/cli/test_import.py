@@ -154,10 +154,18 @@ def test_interval_of_any_length(cli, recording):
 
 
 @pytest.mark.parametrize("directions,rw", [([0], "randread"), ([1], "randwrite"), ([0, 1], "randrw"),
-                                           ([2], "randwrite")])  # fmt: skip
+                                           ([2], "randtrim")])  # fmt: skip
 def test_directions(cli, recording, directions, rw):
     cli("import", recording("x_iops.log", "".join(fio_log([100] * 3, direction=d) for d in directions)))
     assert cli.json("show", 1)["phases"][0]["rw"] == rw
+
+
+def test_trims_are_judged_where_there_is_nothing_else(cli, recording, database):
+    cli("import", recording("x_iops.log", fio_log([100] * 90, direction=2)), "--name", "n" * 255)
+    cli("import", recording("y.csv", cli("export", 1, "--format", "csv").out))
+    for run in (1, 2):
+        assert cli.json("analyze", run)["direction"] == "trim"
+        assert cli.json("verdict", run, check=7)["reasons"][0]["measured"] == 1  # the floor, of trims
 
 
 def test_all_that_fio_writes_at_once(cli, recording):
@@ -248,6 +256,7 @@ def test_wrong_lines_are_told_and_leave_nothing(cli, database, recording):
 
 @pytest.mark.parametrize("options,says", [
     (["--format", "xml"], "fio, csv or json"), (["--kind", "slat"], "iops, bw or lat"), (["--bs", "0"], "--bs 0"),
+    (["--name", "n" * 256], "--name: 256 bytes"),
     (["--bs", "1g"], "--bs 1g"), (["--capacity", "big"], "--capacity big"), (["--capacity", "0"], "--capacity 0"),
 ])  # fmt: skip
 def test_wrong_options(cli, recording, options, says):
