@@ -82,8 +82,9 @@ static int get_percentiles(const Judgement *j, Store *store, double from_s, doub
         return 0;
 }
 
+/* With what its ramp moved. */
 static double bytes_until(const Judgement *j, double phase_s) {
-        double bytes = 0;
+        double bytes = (double) (j->phase->bytes[j->direction] - j->phase->counted_bytes[j->direction]);
 
         if (isnan(phase_s))
                 return NAN;

@@ -12,7 +12,7 @@
 #include "util/macro.h"
 
 static int export_json(Cli *cli, const Export *export, FILE *f, Error *error) {
-        return samples_print_document(cli, f, export->store, &export->run, &export->query, error);
+        return samples_print_document(cli, f, export->store, &export->run, &export->phases, &export->query, error);
 }
 
 static int export_csv(Cli *cli, const Export *export, FILE *f, Error *error) {

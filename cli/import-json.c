@@ -29,7 +29,7 @@ static const struct {
         { "latency_mean_ns", "" },  { "latency_p50_ns", "" }, { "latency_p99_ns", "" },
         { "latency_max_ns", "" },   { "errors", "" },         { "in_flight", "" },
         { "oldest_io_ns", "" },     { "cpu_percent", "" },    { "worker_cpu_percent", "" },
-        { "ring_cpu_percent", "" }, { "temperature_c", "" },
+        { "ring_cpu_percent", "" }, { "temperature_c", "" },  { "ramp", "0" },
 };
 
 typedef struct Scanner {
@@ -60,6 +60,8 @@ static int put_value(const Scanner *scanner, json_object *sample, size_t column,
 
         if (!text)
                 return -ENOMEM;
+        if (json_object_is_type(value, json_type_boolean))
+                text = json_object_get_boolean(value) ? "1" : "0";
         if (text[strcspn(text, ",;\"# \t\r\n")] != '\0')
                 return wrong_sample(scanner, "has a value that is no number and no time", error);
         fprintf(scanner->to, ",%s", text);

@@ -24,7 +24,7 @@ static const StorePhase *longest_phase(const QueryPhases *phases, Direction dire
         for (size_t i = 0; i < phases->n; i++) {
                 const StorePhase *phase = &phases->items[i];
 
-                if (phase->ios[direction] > 0 && (!longest || phase->elapsed_ns > longest->elapsed_ns))
+                if (phase->counted_ios[direction] > 0 && (!longest || phase->elapsed_ns > longest->elapsed_ns))
                         longest = phase;
         }
         return longest;
@@ -53,7 +53,7 @@ static int choose_phase(Judgement *j, const Arguments *arguments, Error *error) 
                            ?: longest_phase(&j->phases, DIRECTION_TRIM) ?: &j->phases.items[0];
 
         j->direction = rw_mode_direction(j->phase->rw);
-        if (j->phase->ios[j->direction] == 0 && j->phase->ios[DIRECTION_READ] > 0)
+        if (j->phase->counted_ios[j->direction] == 0 && j->phase->counted_ios[DIRECTION_READ] > 0)
                 j->direction = DIRECTION_READ;
         return 0;
 }
@@ -71,7 +71,7 @@ static int on_sample(const Sample *sample, const StoreLatency *latency, void *us
         Judgement *j = loader->judgement;
 
         j->temperature_max_c = fmax(j->temperature_max_c, sample->temperature_c);
-        if (store_phase_ramp_holds(j->phase, sample->elapsed_ns, sample->duration_ns))
+        if (sample_ramp_holds(sample_began_ns(sample), j->phase->first_elapsed_ns, j->phase->ramp_ns))
                 return 0;
         if (sample_host_limit(sample) != HOST_LIMIT_NONE)
                 j->host_limited_ns += sample->duration_ns;

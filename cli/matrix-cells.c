@@ -21,7 +21,9 @@ uint64_t matrix_cell_outstanding(const StorePhase *cell) {
 }
 
 double matrix_cell_iops(const StorePhase *cell) {
-        return query_rate(cell->ios[DIRECTION_READ] + cell->ios[DIRECTION_WRITE] + cell->ios[DIRECTION_TRIM],
+        const uint64_t *ios = cell->counted_ios;
+
+        return query_rate(ios[DIRECTION_READ] + ios[DIRECTION_WRITE] + ios[DIRECTION_TRIM],
                           store_phase_counted_ns(cell));
 }
 

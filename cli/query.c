@@ -173,3 +173,10 @@ void query_phases_clear(QueryPhases *phases) {
         store_phases_free(phases->items, phases->n);
         *phases = (QueryPhases) {};
 }
+
+bool query_ramp_holds(const QueryPhases *phases, const Sample *sample) {
+        if (sample->phase >= phases->n)
+                return false;
+        const StorePhase *phase = &phases->items[sample->phase];
+        return sample_ramp_holds(sample_began_ns(sample), phase->first_elapsed_ns, phase->ramp_ns);
+}

@@ -49,3 +49,6 @@ typedef struct QueryPhases {
 } QueryPhases;
 void query_phases_clear(QueryPhases *phases);
 #define _cleanup_query_phases_ _cleanup_(query_phases_clear)
+
+/* Whether a sample is in the ramp of its phase; phases: all of its run. */
+bool query_ramp_holds(const QueryPhases *phases, const Sample *sample);

@@ -55,6 +55,21 @@ static uint64_t add_bounded(uint64_t a, uint64_t b) {
         return a > (uint64_t) INT64_MAX - MIN(b, (uint64_t) INT64_MAX) ? (uint64_t) INT64_MAX : a + b;
 }
 
+/* A phase's ramp goes on to the end of the last row that is told to be in it. */
+static void find_ramps(Keeper *keeper) {
+        const RecordingSeries *series = keeper->recorded->series;
+        uint64_t began_ns = 0;
+
+        for (size_t i = 0; i < series->n; i++) {
+                const RecordingRow *row = &series->rows[i];
+
+                if (i == 0 || row->phase != series->rows[i - 1].phase)
+                        began_ns = row->from_ns;
+                if (row->detail && row->detail->is_in_ramp)
+                        keeper->phases[row->phase].ramp_ns = row->to_ns - began_ns;
+        }
+}
+
 static void sum_up(Keeper *keeper) {
         const RecordingSeries *series = keeper->recorded->series;
 
@@ -66,9 +81,14 @@ static void sum_up(Keeper *keeper) {
                         phase->first_elapsed_ns = row->from_ns;
                 phase->elapsed_ns = row->to_ns - phase->first_elapsed_ns;
                 phase->errors = add_bounded(phase->errors, row->detail ? row->detail->errors : 0);
+                bool counts = !sample_ramp_holds(row->from_ns, phase->first_elapsed_ns, phase->ramp_ns);
+                if (!counts)
+                        phase->ramp_elapsed_ns = phase->elapsed_ns;
                 for (Direction d = 0; d < N_DIRECTIONS; d++) {
                         phase->ios[d] = add_bounded(phase->ios[d], row->ios[d]);
                         phase->bytes[d] = add_bounded(phase->bytes[d], row->bytes[d]);
+                        phase->counted_ios[d] = add_bounded(phase->counted_ios[d], counts ? row->ios[d] : 0);
+                        phase->counted_bytes[d] = add_bounded(phase->counted_bytes[d], counts ? row->bytes[d] : 0);
                 }
         }
 }
@@ -97,6 +117,7 @@ static void plan_phase(const Keeper *keeper, size_t i) {
                 .rw = trims_only ? RW_RANDTRIM : reads && writes ? RW_RANDRW : reads ? RW_RANDREAD : RW_RANDWRITE,
                 .region_bytes = keeper->recorded->capacity_bytes,
                 .workers = 1,
+                .ramp_ns = phase->ramp_ns,
         };
         if (reads)
                 plan->read_percent = (uint32_t) lround(100 * (double) phase->ios[DIRECTION_READ] /
@@ -155,6 +176,7 @@ static int keeper_prepare(Keeper *keeper, Error *error) {
         keeper->sample = calloc(1, sizeof(Sample));
         if (!keeper->phases || !keeper->plans || !keeper->sample)
                 return -ENOMEM;
+        find_ramps(keeper);
         sum_up(keeper);
         for (size_t i = 0; i < keeper->n_phases; i++)
                 plan_phase(keeper, i);
@@ -341,6 +363,7 @@ static int judge_sample(Keeper *keeper, Error *error) {
 
 static int insert_row(Keeper *keeper, size_t i, Error *error) {
         const RecordingRow *row = &keeper->recorded->series->rows[i];
+        const StorePhase *phase = &keeper->phases[row->phase];
         StoreLatency latency = latency_of(row);
         Sample *sample = keeper->sample;
         int r = 0;
@@ -353,6 +376,8 @@ static int insert_row(Keeper *keeper, size_t i, Error *error) {
                 r = begin_phase(keeper, row, sample->at_ns - (int64_t) sample->duration_ns, error);
         if (r >= 0)
                 r = store_insert_imported_sample(keeper->store, keeper->run, sample, &latency, error);
+        if (sample_ramp_holds(row->from_ns, phase->first_elapsed_ns, phase->ramp_ns))
+                return r;
         if (latency.mean_ns > 0) {
                 double ios = 0;
                 for (Direction d = 0; d < N_DIRECTIONS; d++)

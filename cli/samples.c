@@ -46,13 +46,14 @@ typedef struct Printer {
         Cli *cli;
         bool json;
         bool errors_known, trims;
+        const QueryPhases *phases; /* of the run */
         OutputArray array; /* if so */
         uint64_t every_ns; /* 0: each sample a row */
         Row row;           /* being filled */
         uint64_t interval; /* number of it, in units of every_ns */
 } Printer;
 
-static json_object *row_json(const Row *row, bool errors_known) {
+static json_object *row_json(const Printer *printer, const Row *row) {
         const Sample *s = &row->sum;
         json_object *o = json_object_new_object();
 
@@ -69,7 +70,7 @@ static json_object *row_json(const Row *row, bool errors_known) {
         json_add_u64(o, "write_bytes", s->bytes[DIRECTION_WRITE]);
         json_add_u64(o, "read_bytes", s->bytes[DIRECTION_READ]);
         json_add_u64(o, "trim_bytes", s->bytes[DIRECTION_TRIM]);
-        json_add_u64_if(o, "errors", errors_known, s->errors);
+        json_add_u64_if(o, "errors", printer->errors_known, s->errors);
         json_add_u64(o, "in_flight", s->in_flight);
         json_add_u64(o, "oldest_io_ns", s->oldest_ns);
         json_add_u64_if(o, "latency_mean_ns", row->latency.mean_ns > 0, row->latency.mean_ns);
@@ -80,6 +81,7 @@ static json_object *row_json(const Row *row, bool errors_known) {
         json_add_double(o, "worker_cpu_percent", s->worker_cpu_percent);
         json_add_double(o, "ring_cpu_percent", s->ring_cpu_percent);
         json_add_double(o, "temperature_c", s->temperature_c);
+        json_add_bool(o, "ramp", query_ramp_holds(printer->phases, s));
         json_add_u64(o, "n_samples", row->n_samples);
         return o;
 }
@@ -122,7 +124,7 @@ static int print_row(const Row *row, bool errors_known, bool trims) {
 }
 
 static int emit(Printer *printer, const Row *row) {
-        return printer->json ? output_array_add(&printer->array, row_json(row, printer->errors_known))
+        return printer->json ? output_array_add(&printer->array, row_json(printer, row))
                              : print_row(row, printer->errors_known, printer->trims);
 }
 
@@ -233,30 +235,30 @@ static int print_document(Printer *printer, FILE *f, Store *store, const StoreRu
         return r < 0 ? r : output_array_end(&printer->array);
 }
 
-int samples_print_document(Cli *cli, FILE *f, Store *store, const StoreRun *run, const StoreSampleQuery *query,
-                           Error *error) {
+int samples_print_document(Cli *cli, FILE *f, Store *store, const StoreRun *run, const QueryPhases *phases,
+                           const StoreSampleQuery *query, Error *error) {
         _cleanup_free_ Printer *printer = calloc(1, sizeof(*printer)); /* too large for the stack: histograms */
 
         if (!printer)
                 return -ENOMEM;
         printer->cli = cli;
         printer->json = true;
+        printer->phases = phases;
         printer->errors_known = run->errors_known;
         return print_document(printer, f, store, run, query, error);
 }
 
-static int find_trims(Printer *printer, Store *store, uint32_t run, Error *error) {
-        _cleanup_query_phases_ QueryPhases phases = {};
-
-        int r = store_get_phases(store, run, &phases.items, &phases.n, error);
-        for (size_t i = 0; r >= 0 && i < phases.n; i++)
-                printer->trims = printer->trims || phases.items[i].ios[DIRECTION_TRIM] > 0;
-        return r;
+static bool any_trims(const QueryPhases *phases) {
+        for (size_t i = 0; i < phases->n; i++)
+                if (phases->items[i].ios[DIRECTION_TRIM] > 0)
+                        return true;
+        return false;
 }
 
 static int samples_run(Cli *cli, const Arguments *arguments, Error *error) {
         _cleanup_store_ Store *store = NULL;
         _cleanup_store_run_ StoreRun run = {};
+        _cleanup_query_phases_ QueryPhases phases = {};
         _cleanup_free_ Printer *printer = NULL; /* too large for the stack: histograms */
         StoreSampleQuery query = { .phase = -1 };
 
@@ -278,12 +280,14 @@ static int samples_run(Cli *cli, const Arguments *arguments, Error *error) {
         if (r >= 0)
                 r = store_get_run(store, query.run, &run, error);
         if (r >= 0)
-                r = find_trims(printer, store, query.run, error);
+                r = store_get_phases(store, query.run, &phases.items, &phases.n, error);
         if (r < 0)
                 return r;
 
         query_tell_range(&run, query.from_ns, query.to_ns);
         printer->errors_known = run.errors_known;
+        printer->phases = &phases;
+        printer->trims = any_trims(&phases);
         query.with_latency = printer->every_ns > 0;
         if (cli->json)
                 return print_document(printer, stdout, store, &run, &query, error);

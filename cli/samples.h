@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "cli.h"
-#include "store/store.h"
+#include "query.h"
 
-/* The document of `samples --json` of a run, each sample a row, on f. */
-int samples_print_document(Cli *cli, FILE *f, Store *store, const StoreRun *run, const StoreSampleQuery *query,
-                           Error *error);
+/* The document of `samples --json` of a run, of all of whose phases these are, each sample a row, on f. */
+int samples_print_document(Cli *cli, FILE *f, Store *store, const StoreRun *run, const QueryPhases *phases,
+                           const StoreSampleQuery *query, Error *error);

@@ -116,8 +116,8 @@ static json_object *phase_json(const StoreRun *run, const StorePhase *phase, con
         json_add_u64(o, "read_bytes", phase->bytes[DIRECTION_READ]);
         json_add_u64(o, "write_bytes", phase->bytes[DIRECTION_WRITE]);
         json_add_u64(o, "trim_bytes", phase->bytes[DIRECTION_TRIM]);
-        json_add_double(o, "iops_mean", query_rate(sum(phase->ios), store_phase_counted_ns(phase)));
-        json_add_double(o, "bytes_per_s_mean", query_rate(sum(phase->bytes), store_phase_counted_ns(phase)));
+        json_add_double(o, "iops_mean", query_rate(sum(phase->counted_ios), store_phase_counted_ns(phase)));
+        json_add_double(o, "bytes_per_s_mean", query_rate(sum(phase->counted_bytes), store_phase_counted_ns(phase)));
         json_add_double(o, "cpu_percent", cpu->host_percent);
         json_add_double(o, "worker_cpu_percent", cpu->worker_percent);
         json_add_seconds(o, "host_limited_s", cpu->cores_limited_ns + cpu->ring_limited_ns);
@@ -319,21 +319,23 @@ static const char *format_moved(const StorePhase *phase, char buf[static PAIR_MA
 
 static const char *format_iops(const StorePhase *phase, char buf[static PAIR_MAX]) {
         char read[TEXT_SIZE_MAX], write[TEXT_SIZE_MAX];
+        const uint64_t *ios = phase->counted_ios;
         uint64_t ns = store_phase_counted_ns(phase);
 
         if (ns == 0)
                 return NULL;
         if (!is_mixed(phase))
-                return text_format_count(query_rate(sum(phase->ios), ns), buf);
-        snprintf(buf, PAIR_MAX, "%s r, %s w", text_format_count(query_rate(phase->ios[DIRECTION_READ], ns), read),
-                 text_format_count(query_rate(phase->ios[DIRECTION_WRITE], ns), write));
+                return text_format_count(query_rate(sum(phase->counted_ios), ns), buf);
+        snprintf(buf, PAIR_MAX, "%s r, %s w", text_format_count(query_rate(ios[DIRECTION_READ], ns), read),
+                 text_format_count(query_rate(ios[DIRECTION_WRITE], ns), write));
         return buf;
 }
 
 static const char *format_megabytes(const StorePhase *phase, char buf[static TEXT_SIZE_MAX]) {
         if (store_phase_counted_ns(phase) == 0)
                 return NULL;
-        snprintf(buf, TEXT_SIZE_MAX, "%.1f", query_rate(sum(phase->bytes), store_phase_counted_ns(phase)) / 1e6);
+        snprintf(buf, TEXT_SIZE_MAX, "%.1f",
+                 query_rate(sum(phase->counted_bytes), store_phase_counted_ns(phase)) / 1e6);
         return buf;
 }
 
@@ -494,8 +496,8 @@ static int print_summary(const Shown *shown) {
         for (size_t i = 0; i < shown->phases.n; i++) {
                 const StorePhase *phase = &shown->phases.items[i];
 
-                ios += sum(phase->ios);
-                bytes += sum(phase->bytes);
+                ios += sum(phase->counted_ios);
+                bytes += sum(phase->counted_bytes);
                 written += phase->bytes[DIRECTION_WRITE];
                 elapsed_ns += store_phase_counted_ns(phase);
                 errors += phase->errors;

@@ -44,7 +44,7 @@ static void add_pass(IopsPass *passes, size_t *n, const StorePhase *phase) {
                 .to_s = seconds(phase->first_elapsed_ns + phase->elapsed_ns),
                 .block_bytes = phase->block_bytes[percent < 100 ? DIRECTION_WRITE : DIRECTION_READ],
                 .read_percent = (unsigned) percent,
-                .iops = query_rate(phase->ios[DIRECTION_READ] + phase->ios[DIRECTION_WRITE],
+                .iops = query_rate(phase->counted_ios[DIRECTION_READ] + phase->counted_ios[DIRECTION_WRITE],
                                    store_phase_counted_ns(phase)),
                 .complete = phase->state == PHASE_DONE,
         };

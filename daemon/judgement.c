@@ -90,13 +90,6 @@ static void run_note_decision(Run *run, const Sample *sample, int change, const 
                       steady_decision_text(&run->watch, change, decision, text));
 }
 
-/* As the database leaves it out of the phase's totals. */
-static bool run_ramp_holds(const Run *run, const Sample *sample) {
-        uint64_t began_ns = sample->elapsed_ns - MIN(sample->duration_ns, sample->elapsed_ns);
-
-        return began_ns - MIN(run->watch.begin_ns, began_ns) < run->phases[run->phase].ramp_ns;
-}
-
 static void run_judge_steady(Run *run, const Sample *sample) {
         SteadyDecision decision;
 
@@ -112,7 +105,7 @@ static void run_judge_steady(Run *run, const Sample *sample) {
 void run_judge_sample(Run *run, const Sample *sample) {
         char text[HOST_ALARM_TEXT_MAX];
 
-        if (!run_ramp_holds(run, sample))
+        if (!sample_ramp_holds(sample_began_ns(sample), run->watch.begin_ns, run->phases[run->phase].ramp_ns))
                 run_judge_steady(run, sample);
         if (host_alarm_add(&run->host, sample, text))
                 run_record_at(run, sample->at_ns, sample->elapsed_ns, EVENT_HOST, text);

@@ -34,6 +34,7 @@ typedef enum Single {
         SINGLE_WORKER_CPU,
         SINGLE_RING_CPU,
         SINGLE_TEMPERATURE,
+        SINGLE_RAMP,
         SINGLE_LATENCY_MEAN,
         SINGLE_LATENCY_P50,
         SINGLE_LATENCY_P99,
@@ -54,6 +55,7 @@ static const char *const single_names[N_SINGLES] = {
         [SINGLE_WORKER_CPU] = "worker_cpu_percent",
         [SINGLE_RING_CPU] = "ring_cpu_percent",
         [SINGLE_TEMPERATURE] = "temperature_c",
+        [SINGLE_RAMP] = "ramp",
         [SINGLE_LATENCY_MEAN] = "latency_mean_ns",
         [SINGLE_LATENCY_P50] = "latency_p50_ns",
         [SINGLE_LATENCY_P99] = "latency_p99_ns",
@@ -274,7 +276,7 @@ static int get_latency(const CsvReader *reader, const Lines *l, RecordingDetail 
 }
 
 static int get_rest(const CsvReader *reader, const Lines *l, RecordingDetail *detail, Error *error) {
-        uint64_t in_flight = 0;
+        uint64_t in_flight = 0, is_in_ramp = 0;
 
         int r = get_integer(reader, l, SINGLE_ERRORS, INT64_MAX, &detail->errors, error);
         if (r < 0)
@@ -282,6 +284,9 @@ static int get_rest(const CsvReader *reader, const Lines *l, RecordingDetail *de
         detail->has_errors = r > 0;
         r = get_integer(reader, l, SINGLE_IN_FLIGHT, UINT32_MAX, &in_flight, error);
         detail->in_flight = (uint32_t) in_flight;
+        if (r >= 0)
+                r = get_integer(reader, l, SINGLE_RAMP, 1, &is_in_ramp, error);
+        detail->is_in_ramp = is_in_ramp != 0;
         if (r >= 0)
                 r = get_integer(reader, l, SINGLE_OLDEST, INT64_MAX, &detail->oldest_ns, error);
         if (r >= 0)

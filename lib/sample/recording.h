@@ -33,6 +33,7 @@ typedef struct RecordingDetail {
         uint32_t phase; /* as in the file, never less than in the row before */
         uint32_t in_flight;
         uint64_t oldest_ns;
+        bool is_in_ramp; /* of its phase, in which all before it is, too */
         bool has_at, has_errors, has_percentiles;
         int64_t at_ns; /* CLOCK_REALTIME at its end */
         uint64_t errors;
@@ -92,7 +93,8 @@ typedef struct RecordingNotes {
  * _bytes, _bytes_per_s, _latency_ns, of which counts go before rates, and a latency may be empty; duration_s, if there,
  * tells the interval's length. A count and a rate of the same must agree to a tenth, and I/Os with bytes so far that
  * such I/Os can be. What `plateau export` writes besides is a RecordingDetail, and may be empty: phase, which never
- * goes back, at, errors, in_flight, oldest_io_ns, cpu_percent, worker_cpu_percent, ring_cpu_percent, temperature_c,
+ * goes back, ramp (1: in that of its phase), at, errors, in_flight, oldest_io_ns, cpu_percent, worker_cpu_percent,
+ * ring_cpu_percent, temperature_c,
  * latency_mean_ns, and latency_p50_ns, _p99_ns and _max_ns, of which all count or none. One file of a recording may
  * have these. Others are left out, and told; but a quantity without a direction ("iops") is an error, and so is a name
  * that is there twice.

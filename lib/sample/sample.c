@@ -24,6 +24,14 @@ void sample_set_difference(Sample *sample, const Counters *now, const Counters *
         sample->errors = now->errors - before->errors;
 }
 
+uint64_t sample_began_ns(const Sample *sample) {
+        return sample->elapsed_ns - MIN(sample->duration_ns, sample->elapsed_ns);
+}
+
+bool sample_ramp_holds(uint64_t began_ns, uint64_t phase_began_ns, uint64_t ramp_ns) {
+        return began_ns - MIN(phase_began_ns, began_ns) < ramp_ns;
+}
+
 bool sample_is_idle(const Sample *sample) {
         uint64_t n = sample->errors | sample->in_flight;
 

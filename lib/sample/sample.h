@@ -62,6 +62,15 @@ bool sample_is_idle(const Sample *sample);
 /* Unknown shares limit nothing. */
 HostLimit sample_host_limit(const Sample *sample);
 
+/* Running time of the run at its beginning. */
+uint64_t sample_began_ns(const Sample *sample);
+
+/*
+ * Whether a sample that began at began_ns of the run's running time is in the first ramp_ns of its phase, which began
+ * at phase_began_ns: then it is recorded, and neither judged nor counted in means and latencies of the phase.
+ */
+bool sample_ramp_holds(uint64_t began_ns, uint64_t phase_began_ns, uint64_t ramp_ns);
+
 /* sample's counts and histograms = now - before. */
 void sample_set_difference(Sample *sample, const Counters *now, const Counters *before);
 

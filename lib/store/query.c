@@ -135,8 +135,8 @@ void store_runs_free(StoreRun *runs, size_t n) {
         " (SELECT name FROM phases WHERE run = r.run AND state <> 'pending'"                          \
         "  ORDER BY phase DESC LIMIT 1),"                                                             \
         " (SELECT total(n_samples) FROM phases WHERE run = r.run),"                                   \
-        " (SELECT total(read_ios) + total(write_ios) + total(trim_ios) FROM phases"                   \
-        "  WHERE run = r.run),"                                                                       \
+        " (SELECT total(read_ios - ramp_read_ios) + total(write_ios - ramp_write_ios)"               \
+        "  + total(trim_ios - ramp_trim_ios) FROM phases WHERE run = r.run),"                          \
         " (SELECT total(ramp_elapsed_ns) FROM phases WHERE run = r.run),"                             \
         " s.elapsed_ns, s.duration_ns, s.read_ios, s.write_ios, s.trim_ios"                           \
         " FROM runs AS r LEFT JOIN samples AS s"                                                      \
@@ -350,6 +350,23 @@ static int read_phase_words(Store *store, Columns *c, StorePhase *phase, Error *
         return 0;
 }
 
+static void subtract(uint64_t ret[static N_DIRECTIONS], const uint64_t all[static N_DIRECTIONS],
+                     const uint64_t ramp[static N_DIRECTIONS]) {
+        for (unsigned d = 0; d < N_DIRECTIONS; d++)
+                ret[d] = all[d] - MIN(ramp[d], all[d]);
+}
+
+static void read_moved(Columns *c, StorePhase *phase) {
+        uint64_t ramp_ios[N_DIRECTIONS], ramp_bytes[N_DIRECTIONS];
+
+        column_directions(c, phase->ios);
+        column_directions(c, phase->bytes);
+        column_directions(c, ramp_ios);
+        column_directions(c, ramp_bytes);
+        subtract(phase->counted_ios, phase->ios, ramp_ios);
+        subtract(phase->counted_bytes, phase->bytes, ramp_bytes);
+}
+
 static int read_phase(Store *store, Columns *c, void *item, Error *error) {
         StorePhase *phase = item;
 
@@ -371,8 +388,7 @@ static int read_phase(Store *store, Columns *c, void *item, Error *error) {
         phase->elapsed_ns = column_u64(c);
         phase->ramp_ns = column_u64(c);
         phase->ramp_elapsed_ns = column_u64(c);
-        column_directions(c, phase->ios);
-        column_directions(c, phase->bytes);
+        read_moved(c, phase);
         phase->errors = column_u64(c);
         if (broken_off_at_ns != 0) {
                 phase->state = PHASE_STOPPED;
@@ -385,12 +401,6 @@ static int read_phase(Store *store, Columns *c, void *item, Error *error) {
 
 uint64_t store_phase_counted_ns(const StorePhase *phase) {
         return phase->elapsed_ns - MIN(phase->ramp_elapsed_ns, phase->elapsed_ns);
-}
-
-bool store_phase_ramp_holds(const StorePhase *phase, uint64_t elapsed_ns, uint64_t duration_ns) {
-        uint64_t began_ns = elapsed_ns - MIN(duration_ns, elapsed_ns);
-
-        return began_ns - MIN(phase->first_elapsed_ns, began_ns) < phase->ramp_ns;
 }
 
 static void clear_phase(void *item) {
@@ -412,7 +422,9 @@ int store_get_phases(Store *store, uint32_t run, StorePhase **ret, size_t *ret_n
                 " iodepth, numjobs, workers, started_at_ns, finished_at_ns,"
                 " CASE WHEN state = 'running' AND NOT ?2 THEN " SQL_PHASE_BROKEN_OFF_AT_NS " END,"
                 " n_samples, first_elapsed_ns, elapsed_ns, ramp_ns, ramp_elapsed_ns,"
-                " read_ios, write_ios, trim_ios, read_bytes, write_bytes, trim_bytes, errors,"
+                " read_ios, write_ios, trim_ios, read_bytes, write_bytes, trim_bytes,"
+                " ramp_read_ios, ramp_write_ios, ramp_trim_ios,"
+                " ramp_read_bytes, ramp_write_bytes, ramp_trim_bytes, errors,"
                 " latency_mean_ns, latency_p50_ns IS NULL, read_latency, write_latency, trim_latency"
                 " FROM phases AS p WHERE run = ?1 ORDER BY phase",
                 &stmt, error);

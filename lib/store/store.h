@@ -129,19 +129,19 @@ typedef struct StorePhase {
         uint64_t n_samples;
         uint64_t first_elapsed_ns; /* run's running time when it began */
         uint64_t elapsed_ns;
-        uint64_t ramp_ns, ramp_elapsed_ns; /* as planned, and what of elapsed_ns it took: nothing below counts it */
+        uint64_t ramp_ns, ramp_elapsed_ns; /* as planned, and what of elapsed_ns it took */
         uint64_t ios[N_DIRECTIONS];
         uint64_t bytes[N_DIRECTIONS];
-        uint64_t errors; /* those of the ramp too */
+        uint64_t errors;
+        /* Of that, what came after its ramp: what means and latencies are of. */
+        uint64_t counted_ios[N_DIRECTIONS];
+        uint64_t counted_bytes[N_DIRECTIONS];
         uint64_t latency_mean_ns; /* all directions together; 0 if nothing completed */
         Histogram *latency; /* likewise; NULL if nothing completed, or only means are known */
 } StorePhase;
 
-/* The time that belongs to ios and bytes. */
+/* The time that belongs to counted_ios and counted_bytes. */
 uint64_t store_phase_counted_ns(const StorePhase *phase);
-
-/* Whether a sample of the phase, which ended at elapsed_ns of the run's running time, began in its ramp. */
-bool store_phase_ramp_holds(const StorePhase *phase, uint64_t elapsed_ns, uint64_t duration_ns);
 
 /* Latency of one sample, all directions together, as it was when the sample was written: no decoding needed. */
 typedef struct StoreLatency {

@@ -40,6 +40,11 @@ int store_set_imported_totals(Store *store, uint32_t run, const StorePhase *tota
         if (r < 0)
                 return r;
 
+        uint64_t ramp_ios[N_DIRECTIONS], ramp_bytes[N_DIRECTIONS];
+        for (unsigned d = 0; d < N_DIRECTIONS; d++) {
+                ramp_ios[d] = totals->ios[d] - totals->counted_ios[d];
+                ramp_bytes[d] = totals->bytes[d] - totals->counted_bytes[d];
+        }
         Binder b = { .stmt = stmt };
         bind_u64(&b, run);
         bind_u64(&b, totals->index);
@@ -50,5 +55,8 @@ int store_set_imported_totals(Store *store, uint32_t run, const StorePhase *tota
         bind_directions(&b, totals->bytes);
         bind_u64(&b, totals->errors);
         bind_mean(&b, totals->latency_mean_ns);
+        bind_u64(&b, totals->ramp_elapsed_ns);
+        bind_directions(&b, ramp_ios);
+        bind_directions(&b, ramp_bytes);
         return statement_update_one(store, stmt, run, error);
 }

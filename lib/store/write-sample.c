@@ -107,9 +107,17 @@ static void add_bounded(Histogram *total, const Histogram *more) {
                 histogram_add(total, more);
 }
 
+/* Of a phase without samples this one is the first, and its beginning the phase's. */
+static bool is_in_ramp(sqlite3_stmt *stmt, const Sample *sample) {
+        Columns c = { .stmt = stmt, .next = N_DIRECTIONS };
+        uint64_t ramp_ns = column_u64(&c), began_ns = sample_began_ns(sample);
+
+        return sample_ramp_holds(began_ns, column_is_null(&c) ? began_ns : column_u64(&c), ramp_ns);
+}
+
 /*
- * Makes total the phase's histograms so far, with those of the sample unless that began in the phase's ramp: what is
- * told of a phase is told of what came after.
+ * Makes total the phase's histograms so far, with those of the sample unless that began in the phase's ramp: means
+ * and percentiles are of what came after.
  */
 static int sum_up_latency(Store *store, uint32_t run, const Sample *sample, Histogram total[static N_DIRECTIONS],
                           bool *ret_in_ramp, Error *error) {
@@ -124,7 +132,7 @@ static int sum_up_latency(Store *store, uint32_t run, const Sample *sample, Hist
         if (r < 0)
                 return r;
 
-        *ret_in_ramp = sqlite3_column_int(stmt, N_DIRECTIONS) != 0;
+        *ret_in_ramp = is_in_ramp(stmt, sample);
         for (unsigned d = 0; d < N_DIRECTIONS; d++) {
                 const void *data = sqlite3_column_blob(stmt, (int) d) ?: ""; /* NULL: empty so far */
                 size_t length = (size_t) sqlite3_column_bytes(stmt, (int) d);
@@ -156,10 +164,10 @@ static int set_totals(Store *store, uint32_t run, const Sample *sample, bool in_
         Binder b = { .stmt = stmt };
         bind_u64(&b, run);
         bind_u64(&b, sample->phase);
-        bind_u64(&b, sample->elapsed_ns > sample->duration_ns ? sample->elapsed_ns - sample->duration_ns : 0);
+        bind_u64(&b, sample_began_ns(sample));
         bind_u64(&b, sample->duration_ns);
-        bind_directions(&b, in_ramp ? none : sample->ios);
-        bind_directions(&b, in_ramp ? none : sample->bytes);
+        bind_directions(&b, sample->ios);
+        bind_directions(&b, sample->bytes);
         bind_u64(&b, sample->errors);
         bind_mean(&b, all);
         bind_percentile(&b, all, 0.50);
@@ -169,6 +177,8 @@ static int set_totals(Store *store, uint32_t run, const Sample *sample, bool in_
         bind_encoded(&b, encoded);
         bind_u64(&b, sample->boot_ns);
         bind_u64(&b, in_ramp ? sample->duration_ns : 0);
+        bind_directions(&b, in_ramp ? sample->ios : none);
+        bind_directions(&b, in_ramp ? sample->bytes : none);
         return statement_step(store, stmt, error, "add a sample to");
 }
 

@@ -44,7 +44,7 @@ static const char *const write_sql[N_WRITES] = {
         [WRITE_LATENCY] =
                 "INSERT INTO latencies (run, seq, read_latency, write_latency, trim_latency) VALUES (?, ?, ?, ?, ?)",
         [WRITE_TOTALS_GET] =
-                "SELECT read_latency, write_latency, trim_latency, elapsed_ns < ramp_ns FROM phases"
+                "SELECT read_latency, write_latency, trim_latency, ramp_ns, first_elapsed_ns FROM phases"
                 " WHERE run = ?1 AND phase = ?2",
         /* A sum beyond what an integer holds becomes a real number, of which min() makes the greatest integer. */
         [WRITE_TOTALS_SET] =
@@ -61,7 +61,13 @@ static const char *const write_sql[N_WRITES] = {
                 " latency_mean_ns = ?12,"
                 " latency_p50_ns = ?13, latency_p99_ns = ?14, latency_p999_ns = ?15, latency_max_ns = ?16,"
                 " read_latency = ?17, write_latency = ?18, trim_latency = ?19,"
-                " boot_ns = ?20, ramp_elapsed_ns = min(ramp_elapsed_ns + ?21, 9223372036854775807)"
+                " boot_ns = ?20, ramp_elapsed_ns = min(ramp_elapsed_ns + ?21, 9223372036854775807),"
+                " ramp_read_ios = min(ramp_read_ios + ?22, 9223372036854775807),"
+                " ramp_write_ios = min(ramp_write_ios + ?23, 9223372036854775807),"
+                " ramp_trim_ios = min(ramp_trim_ios + ?24, 9223372036854775807),"
+                " ramp_read_bytes = min(ramp_read_bytes + ?25, 9223372036854775807),"
+                " ramp_write_bytes = min(ramp_write_bytes + ?26, 9223372036854775807),"
+                " ramp_trim_bytes = min(ramp_trim_bytes + ?27, 9223372036854775807)"
                 " WHERE run = ?1 AND phase = ?2",
         [WRITE_POSITION] =
                 "INSERT INTO positions (run, phase, share, first_index, low_index, next_index, next_write,"
@@ -79,7 +85,9 @@ static const char *const write_sql[N_WRITES] = {
         [WRITE_IMPORTED_TOTALS] =
                 "UPDATE phases SET n_samples = ?3, first_elapsed_ns = ?4, elapsed_ns = ?5,"
                 " read_ios = ?6, write_ios = ?7, trim_ios = ?8, read_bytes = ?9, write_bytes = ?10, trim_bytes = ?11,"
-                " errors = ?12, latency_mean_ns = ?13 WHERE run = ?1 AND phase = ?2",
+                " errors = ?12, latency_mean_ns = ?13, ramp_elapsed_ns = ?14,"
+                " ramp_read_ios = ?15, ramp_write_ios = ?16, ramp_trim_ios = ?17,"
+                " ramp_read_bytes = ?18, ramp_write_bytes = ?19, ramp_trim_bytes = ?20 WHERE run = ?1 AND phase = ?2",
         [WRITE_EVENT] = "INSERT INTO events (run, at_ns, elapsed_ns, kind, detail) VALUES (?, ?, ?, ?, ?)",
         [WRITE_ERRNO] =
                 "INSERT INTO errors (run, errno, count, first_at_ns, last_at_ns, first_offset_bytes, last_offset_bytes)"

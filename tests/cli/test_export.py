@@ -13,6 +13,7 @@ NUMBERS = ("duration_s", "read_ios", "write_ios", "trim_ios", "read_bytes", "wri
 COUNTS = [f"{d}_{what}" for d in ("read", "write", "trim") for what in ("ios", "bytes")]
 MS = 10**6
 MIB = 1024**2
+GIB = 1024**3
 
 
 @pytest.fixture
@@ -221,6 +222,37 @@ def test_phases_read_back_as_phases(database, script):
         "0 'phase-0' begins", "1 'phase-1' begins", "3 'phase-3' begins"]
     assert after["started_at"] == before["started_at"] and after["elapsed_s"] == before["elapsed_s"]
     assert "phase-3" in cli("analyze", 2, "--phase", "3").out
+
+
+def test_a_ramp_reads_back_as_one(database, script):
+    s = script().size(2 * GIB).job("[a]", "rw=randwrite", "time_based", "runtime=1h", "ramp_time=2m", "[b]", "rw=write")
+    s.run().state("running").phase(0, "running").noisy(120, 35000).noisy(3600, 600).phase(0, "done")
+    s.phase(1, "running").samples(3, phase=1, writes=5).phase(1, "done").state("done")
+    cli = database.write(s)
+    text = cli("export", 1).out
+    assert [row["ramp"] for row in rows(text)] == ["1"] * 120 + ["0"] * 3603
+    cli("import", "-", input=text)
+    cli("import", "-", input=cli("export", 1, "--json").out)
+    kept = ("elapsed_s", "ramp_s", "ios", "bytes", "iops_mean")
+    before = cli.json("show", 1)["phases"]
+    for run in (2, 3):
+        assert [row["ramp"] for row in exported(cli, run)] == [row["ramp"] for row in rows(text)]
+        assert [[p[k] for k in kept] for p in cli.json("show", run)["phases"]] == [[p[k] for k in kept] for p in before]
+        a = cli.json("analyze", run)
+        assert a["collapse"]["verdict"] == "none" and a["burst"] == cli.json("analyze", 1)["burst"]
+    assert "ramp is '2'" in cli("import", "-", input="time_s,write_ios,ramp\n1,5,2\n", check=2).err
+
+
+def test_no_steady_state_is_told_of_a_ramp_that_is_imported(cli):
+    r = random.Random(1)
+    ios = [5000 + r.randrange(-200, 200) for _ in range(4800)]
+
+    def steady_s(ramp_s):
+        lines = [f"{i + 1},{n},{n * 4096},{int(i < ramp_s)}\n" for i, n in enumerate(ios)]
+        cli("import", "-", "--capacity", "2GiB", input="time_s,write_ios,write_bytes,ramp\n" + "".join(lines))
+        return [e["elapsed_s"] for e in cli.json("show", "last")["events"] if e["kind"] == "steady"][0]
+
+    assert steady_s(0) < 1800 < steady_s(1800)
 
 
 @pytest.mark.parametrize("phase", ["fill", "mix", "end"])

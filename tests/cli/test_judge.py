@@ -51,6 +51,9 @@ def test_a_ramp_is_not_judged(database, script):
     assert a["collapse"]["verdict"] == "none" and a["judged_s"] == 3600
     phase = cli.json("show", 1)["phases"][0]
     assert (phase["elapsed_s"], phase["ramp_s"], phase["iops_mean"]) == (3720, 120, about(600))
+    assert phase["write_ios"] == sum(s["write_ios"] for s in cli.json("samples", 1)["samples"])
+    written = re.search(r"average; ([0-9.]+ \w+) written \(([0-9.]+) x", cli("show", 1).out)
+    assert float(written[2]) == pytest.approx(phase["write_bytes"] / (2 * GIB), abs=0.01)
     assert len(cli.json("samples", 1)["samples"]) == 3720
 
 

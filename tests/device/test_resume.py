@@ -145,6 +145,7 @@ def outage():
                 "discarded": DISCARDED, "trimmed": TRIMMED, "only-trimmed": ONLY_TRIMS,
                 "erased-discarded": DISCARDED, "erased-trimmed": TRIMMED, "overwritten-trims": ONLY_TRIMS,
                 "replanned": RANDOM + "numjobs=$ncpus\n",
+                "ramp": RANDOM + "ramp_time=500\n", "ramp-overwritten": RANDOM + "ramp_time=500\n",
                 "threads": RANDOM + "workers=2\n", "sequential-threads": SEQUENTIAL + "workers=2\n"}
         drives = {name: Drive(service, job, stack) for name, job in jobs.items()}
         for drive in drives.values():
@@ -165,6 +166,7 @@ def outage():
         overwrite(drives["overwritten-trims"])
         erase(drives["erased-discarded"])
         erase(drives["erased-trimmed"])
+        overwrite(drives["ramp-overwritten"])
         plan_otherwise(drives["replanned"])
         replace(drives["replaced"])
         stack.callback(subprocess.run, ["losetup", "--detach", drives["replaced"].device.path])
@@ -181,8 +183,9 @@ def outage():
         yield drives
 
 
-def test_same_drive_goes_on(outage):
-    drive = outage["same"]
+@pytest.mark.parametrize("name", ["same", "ramp"])
+def test_same_drive_goes_on(outage, name):
+    drive = outage[name]
     check_goes_on(drive.service, drive.run, drive.before)
     (resumed,) = details(drive.shown, "resumed")
     assert f"on {drive.device.path}: 256 of its blocks read back" == resumed
@@ -257,6 +260,7 @@ def test_paused_run_is_paused_again(outage):
         ("replanned", f"has numjobs={os.cpu_count() + 1}, but its job comes to {os.cpu_count()} now"),
         ("formatted", "was put to another use: it holds a file system (ext4"),
         ("overwritten", "does not carry what the run has written"),
+        ("ramp-overwritten", "does not carry what the run has written"),
         ("erased-discarded", "does not carry what the run has written"),
         ("erased-trimmed", "does not carry what the run has written"),
         ("overwritten-trims", "holds data that is not the run's where the run has trimmed it"),

@@ -331,6 +331,63 @@ START_TEST(huge_numbers_are_cut_off) {
 }
 END_TEST
 
+static uint32_t add_run_with_ramp(Store *store, uint64_t ramp_ns) {
+        StoreNewRun run = new_run();
+        PhasePlan phases[] = { run.plan->phases[0], run.plan->phases[1] };
+        const Plan plan = { .n_phases = 2, .phases = phases };
+        uint32_t id = 0;
+
+        phases[1].ramp_ns = ramp_ns;
+        run.plan = &plan;
+        ck_assert_int_eq(store_begin(store, NULL), 0);
+        ck_assert_int_eq(store_insert_run(store, &run, &id, NULL), 0);
+        ck_assert_int_eq(store_commit(store, NULL), 0);
+        return id;
+}
+
+/* How many of ten samples of the second phase, each of a second and three writes, a ramp takes. */
+static void expect_ramp(uint64_t ramp_ns, uint64_t n) {
+        _cleanup_store_ Store *store = open_writer();
+        uint32_t id = add_run_with_ramp(store, ramp_ns);
+        _cleanup_store_run_ StoreRun run = {};
+        StorePhase *phases;
+        size_t n_phases;
+
+        add_many(store, id, 0, 1);
+        for (uint64_t seq = 1; seq <= 10; seq++) {
+                _cleanup_free_ Sample *sample = new_sample(seq);
+                sample->phase = 1;
+                add_sample(store, id, sample);
+        }
+        ck_assert_int_eq(store_get_phases(store, id, &phases, &n_phases, NULL), 0);
+        ck_assert_uint_eq(phases[1].elapsed_ns, 10 * NSEC_PER_SEC);
+        ck_assert_uint_eq(phases[1].ramp_elapsed_ns, n * NSEC_PER_SEC);
+        ck_assert_uint_eq(store_phase_counted_ns(&phases[1]), (10 - n) * NSEC_PER_SEC);
+        ck_assert_uint_eq(phases[1].ios[DIRECTION_WRITE], 30);
+        ck_assert_uint_eq(phases[1].bytes[DIRECTION_WRITE], 30 * 4096);
+        ck_assert_uint_eq(phases[1].counted_ios[DIRECTION_WRITE], 3 * (10 - n));
+        ck_assert_uint_eq(phases[1].counted_bytes[DIRECTION_WRITE], 3 * (10 - n) * 4096);
+        ck_assert_uint_eq(phases[1].latency ? histogram_count(phases[1].latency) : 0, 3 * (10 - n));
+        ck_assert_uint_eq(phases[0].counted_ios[DIRECTION_WRITE], 3);
+        store_phases_free(phases, n_phases);
+
+        ck_assert_int_eq(store_get_run(store, id, &run, NULL), 0);
+        ck_assert_double_eq(run.mean_iops, 3);
+        if (n < 10)
+                ck_assert_int_eq(sql_number(store, "SELECT write_iops_mean FROM phase_summary"
+                                                   " WHERE phase = 1 ORDER BY run DESC"), 3);
+}
+
+START_TEST(a_sample_that_begins_in_the_ramp_is_not_counted) {
+        expect_ramp(0, 0);
+        expect_ramp(1, 1);
+        expect_ramp(2 * NSEC_PER_SEC - 1, 2);
+        expect_ramp(2 * NSEC_PER_SEC, 2);
+        expect_ramp(2 * NSEC_PER_SEC + 1, 3);
+        expect_ramp(3600 * NSEC_PER_SEC, 10);
+}
+END_TEST
+
 START_TEST(views_tell_rates_and_sums) {
         _cleanup_store_ Store *store = open_writer();
         add_run(store);
@@ -356,6 +413,7 @@ START_TEST(imported_sample_is_kept_as_it_was_told) {
         const StoreLatency told = { .mean_ns = 1001, .known = true, .p50_ns = 1003, .p99_ns = 1005, .max_ns = 1007,
                                     .direction_mean_ns = { 0, 1009, 1011 } };
         StorePhase totals = { .n_samples = 1, .elapsed_ns = 7, .ios = { 1, 2, 3 }, .bytes = { 4, 5, 6 }, .errors = 8,
+                              .ramp_elapsed_ns = 2, .counted_ios = { 1, 1, 0 }, .counted_bytes = { 3, 5, 1 },
                               .latency_mean_ns = 9 };
         add_run(store);
 
@@ -387,6 +445,9 @@ START_TEST(imported_sample_is_kept_as_it_was_told) {
         ck_assert_uint_eq(phases[0].elapsed_ns, 7);
         ck_assert_mem_eq(phases[0].ios, totals.ios, sizeof totals.ios);
         ck_assert_mem_eq(phases[0].bytes, totals.bytes, sizeof totals.bytes);
+        ck_assert_uint_eq(phases[0].ramp_elapsed_ns, 2);
+        ck_assert_mem_eq(phases[0].counted_ios, totals.counted_ios, sizeof totals.counted_ios);
+        ck_assert_mem_eq(phases[0].counted_bytes, totals.counted_bytes, sizeof totals.counted_bytes);
         ck_assert_uint_eq(phases[0].errors, 8);
         ck_assert_uint_eq(phases[0].latency_mean_ns, 9);
         ck_assert_ptr_null(phases[0].latency);
@@ -431,6 +492,7 @@ static Suite *sample_suite(void) {
         tcase_add_test(tcase, same_second_twice_is_refused_and_changes_nothing);
         tcase_add_test(tcase, sample_of_an_unknown_phase_is_refused);
         tcase_add_test(tcase, huge_numbers_are_cut_off);
+        tcase_add_test(tcase, a_sample_that_begins_in_the_ramp_is_not_counted);
         tcase_add_test(tcase, views_tell_rates_and_sums);
         tcase_add_test(tcase, imported_sample_is_kept_as_it_was_told);
         tcase_add_test(tcase, imported_sample_of_which_nothing_is_told);
