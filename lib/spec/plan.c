@@ -420,7 +420,7 @@ static int bind_io(Binding *binding, unsigned index, uint64_t random_seed, Error
         memcpy(bound->zones, phase->zones, sizeof(bound->zones));
         bound->seed = phase_seed(phase, index, random_seed);
         memcpy(bound->ends_on_error, phase->ends_on_error, sizeof(bound->ends_on_error));
-        bound->is_checked = phase->verifies && !rw_mode_writes(phase->rw);
+        bound->is_checked = phase->verifies && rw_mode_reads(phase->rw) && !rw_mode_writes(phase->rw);
         bound->ends_on_mismatch = phase->ends_on_mismatch;
         bound->fails_on_mismatch = !phase->forgives_mismatches;
 

@@ -149,7 +149,7 @@ def test_a_job_that_does_not_continue_ends_with_the_first(own_service, loop):
         "[w]\nrw=randwrite\nbs=4k\nrandom_distribution=zoned:60/10:40/90\niodepth=32\nsize=8m\nio_size=32m\n",
         "[w]\nrw=randwrite\nbs=4k\nworkers=2\niodepth=32\nsize=8m\nio_size=32m\nrate_iops=40000\n",
         "[old]\nrw=write\nbs=64k\nsize=8m\nzero_buffers\nverify=0\n[t]\nrw=randtrim\nbs=4k\nsize=8m\nnumber_ios=200\n"
-        "verify=0\n[w]\nrw=randwrite\nbs=4k\niodepth=32\nsize=8m\nnumber_ios=1000\n",
+        "[w]\nrw=randwrite\nbs=4k\niodepth=32\nsize=8m\nnumber_ios=1000\n",
     ],
     ids=["random", "mixed", "split", "streams", "map", "zipf", "zoned", "workers", "after-zeros-and-trims"],
 )
@@ -266,7 +266,7 @@ def test_what_could_not_be_verified_is_no_silent_success(own_service, loop):
 
 
 def test_a_discard_after_a_death_is_worked_out_at_once(own_service, loop):
-    """What the dead process may have done is minutes of a fast drive, and in so small a region no more than all of it."""
+    """What the dead process may have done is minutes of a fast drive, but of a small region no more than all of it."""
     service = own_service
     job = "[w]\nrw=write\nbs=16k\nsize=2m\nverify=md5\ndo_verify=0\nrate_iops=60\n"
     job += "[discard]\naction=discard\noffset=1m\nsize=1m\n[check]\nrw=read\nbs=16k\nsize=2m\nverify=md5\nruntime=10\n"

@@ -486,6 +486,41 @@ START_TEST(never_reached_holds_for_every_ten_seconds) {
 }
 END_TEST
 
+/* What was not looked at is not right for that. Expected or not: it was to be verified. */
+START_TEST(a_phase_that_checked_nothing_passes_for_nothing) {
+        static const struct {
+                VerifiedShare least;
+                uint64_t errors;
+                RunState state;
+                VerdictResult result;
+        } cases[] = {
+                { VERIFIED_ALL, 0, RUN_DONE, VERDICT_PASS },
+                { VERIFIED_PART, 0, RUN_DONE, VERDICT_PASS },
+                { VERIFIED_NOTHING, 0, RUN_DONE, VERDICT_INCONCLUSIVE },
+                { VERIFIED_NOTHING, 0, RUN_RUNNING, VERDICT_INCONCLUSIVE },
+                { VERIFIED_NOTHING, 1, RUN_DONE, VERDICT_FAIL }, /* another phase has */
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                Analysis a = {};
+                Expectations e = expect(EXPECT_ERRORS_MAX, 0);
+                VerdictInput in = input(&a, &e);
+                Verdict v;
+
+                in.state = cases[i].state;
+                in.is_verified = true;
+                in.verified_least = cases[i].least;
+                in.verify_errors = cases[i].errors;
+                verdict_make(&v, &in);
+                ck_assert_uint_eq(v.n_reasons, 2);
+                ck_assert_int_eq(v.reasons[1].which, EXPECT_VERIFY_ERRORS_MAX);
+                ck_assert_int_eq(v.reasons[1].result, cases[i].result);
+                ck_assert((strstr(v.reasons[1].text, "part that was verified") != NULL) ==
+                          (cases[i].least == VERIFIED_PART));
+        }
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("verdict");
         TCase *tc = tcase_create("verdict");
@@ -517,6 +552,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, two_fills_are_not_asked_for_where_nobody_knows_the_capacity);
         tcase_add_test(tc, what_can_still_come_back_is_called_so);
         tcase_add_test(tc, never_reached_holds_for_every_ten_seconds);
+        tcase_add_test(tc, a_phase_that_checked_nothing_passes_for_nothing);
         suite_add_tcase(suite, tc);
         return suite;
 }

@@ -84,6 +84,19 @@ START_TEST(without_a_read_back_a_later_reading_checks) {
 }
 END_TEST
 
+/* What reads nothing checks nothing, wherever verify= was said. */
+START_TEST(trims_are_tracked_and_check_nothing) {
+        _cleanup_job_ Job *job = NULL;
+        _cleanup_plan_ Plan *plan = bind_good("[global]\nverify=md5\n[w]\nrw=write\nbs=4k\n[t]\nrw=randtrim\nbs=4k\n"
+                                              "[d]\naction=discard\n[r]\nrw=read\n", MIB, &job);
+
+        ck_assert_uint_eq(plan->n_phases, 5);
+        ck_assert(plan->phases[2].is_tracked && !plan->phases[2].is_checked);
+        ck_assert(plan->phases[3].is_tracked && !plan->phases[3].is_checked);
+        ck_assert(plan->phases[4].is_checked);
+}
+END_TEST
+
 START_TEST(without_verify_nothing_is_tracked) {
         static const char *const texts[] = {
                 "[w]\nrw=write\n[r]\nrw=read\n",
@@ -226,6 +239,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, a_phase_that_writes_is_followed_by_its_read_back);
         tcase_add_test(c, a_read_back_spans_the_regions_of_all_streams);
         tcase_add_test(c, without_a_read_back_a_later_reading_checks);
+        tcase_add_test(c, trims_are_tracked_and_check_nothing);
         tcase_add_test(c, without_verify_nothing_is_tracked);
         tcase_add_test(c, each_method_of_fio_is_taken_with_one_notice);
         tcase_add_test(c, what_cannot_be_verified_is_refused);

@@ -511,6 +511,7 @@ static void write_all_and_find(unsigned index) {
 
 START_TEST(test_wrong_blocks_fail_a_run_that_has_written_all) {
         phases[0].is_checked = phases[0].fails_on_mismatch = true;
+        phases[0].block_bytes[DIRECTION_READ] = phases[0].region_bytes = 4096;
         engine.on_start = write_all_and_find;
         ck_assert_int_eq(run(1), OUTCOME_FAILED);
         ck_assert_ptr_nonnull(strstr(detail, "1 block was read back not as written"));
