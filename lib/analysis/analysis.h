@@ -25,6 +25,8 @@ typedef struct Regime {
         double slope_percent_per_hour; /* NaN for a transient, under SLOPE_MIN_S, or if noise explains it */
         bool transient;              /* too short to be a state of the drive */
         bool cycles;                 /* ups and downs that came to an end, all of them together; never transient */
+        bool passages;               /* transients one after the other that take too long to be none; never transient */
+        int passages_way;            /* 1 if each is higher than the one before, -1 if lower, else 0 */
 } Regime;
 
 /* A floor is what holds for 95 % of the time. */
@@ -89,7 +91,7 @@ typedef struct Analysis {
         double collapse_trough_iops;
         double collapse_recovered_ratio; /* 0..1 of the way from trough back to burst */
 
-        bool has_cycle; /* the state, if it is cycling; else the last cycle, which came to an end */
+        bool has_cycle; /* the one that goes on, cycling or drifting; else the last, which came to an end */
         double cycle_until_s; /* NaN if it has not */
         double cycle_period_s;
         double cycle_depth; /* 0..1 */

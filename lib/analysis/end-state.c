@@ -32,13 +32,6 @@
 /* A drive that has come back from that so often will again. */
 #define BREAKS_KNOWN 3
 
-static double mean_of(const double *x, size_t n) {
-        double sum = 0;
-        for (size_t i = 0; i < n; i++)
-                sum += x[i];
-        return sum / (double) n;
-}
-
 /* As line_direction(), if going on like that for the whole phase would also matter. */
 static int line_trend(const Work *w, const double *y, size_t n, Line *ret_line, int *ret) {
         double blocks_in_total = w->series->total_s / w->series->block_s;
@@ -97,8 +90,8 @@ static int regime_hinge_trend(const Work *w, const Regime *l, int *ret) {
 static int regime_trend(const Work *w, const Regime *l, int *ret) {
         size_t n = l->to_block - l->from_block, q = MAX((size_t) 1, n / 4);
 
-        *ret = 0;
-        if (l->cycles)
+        *ret = l->passages_way;
+        if (l->cycles || l->passages)
                 return 0;
         double lrv = long_run_variance(w->y + l->from_block, n);
         if (lrv < 0)
@@ -253,7 +246,7 @@ int end_state_find(Work *w, size_t *ret_l) {
 
         if (regime_trend(w, r, &trend) < 0)
                 return -ENOMEM;
-        if (trend == 0)
+        if (trend == 0 && !r->passages)
                 trend = staircase_trend(w, l);
         after = l < last ? sign_of(a->regimes[last].mean_y - r->mean_y) : end_breaks_away(w, r, &w->end_block);
 
@@ -262,7 +255,7 @@ int end_state_find(Work *w, size_t *ret_l) {
         a->steady_bytes = regime_bytes(w, r);
         a->steady_iops = trend != 0 ? series_level(w->series, r->to_block - q, r->to_block) : r->iops_mean;
         a->trend = after != 0 ? after : trend;
-        a->steady = steady_state(w, r, a->trend != 0 || l < last);
+        a->steady = steady_state(w, r, a->trend != 0 || l < last || r->passages);
         *ret_l = l;
         return 0;
 }

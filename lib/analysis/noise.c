@@ -92,7 +92,7 @@ double spread_sigma_inplace(double *x, size_t n) {
         return n == 0 ? 0 : fmax(sigma, quantile_inplace(x, n, SPREAD_SHARE) / SPREAD_SIGMAS);
 }
 
-static double mean(const double *x, size_t n) {
+double mean_of(const double *x, size_t n) {
         double sum = 0;
         for (size_t i = 0; i < n; i++)
                 sum += x[i];
@@ -114,9 +114,9 @@ double long_run_variance(const double *y, size_t n) {
                 if (d > 1 && n_means < LRV_MIN_MEANS)
                         break;
 
-                double previous = mean(y, d);
+                double previous = mean_of(y, d);
                 for (size_t i = 1; i < n_means; i++) {
-                        double m = mean(y + i * d, d);
+                        double m = mean_of(y + i * d, d);
                         diff[i - 1] = m - previous;
                         previous = m;
                 }
@@ -132,7 +132,7 @@ double long_run_variance(const double *y, size_t n) {
 }
 
 Line line_fit(const double *y, size_t n) {
-        double t_mean = (double) (n - 1) / 2, y_mean = mean(y, n);
+        double t_mean = (double) (n - 1) / 2, y_mean = mean_of(y, n);
         double s_tt = 0, s_ty = 0, s_yy = 0;
 
         for (size_t i = 0; i < n; i++) {
@@ -152,7 +152,7 @@ Line line_fit(const double *y, size_t n) {
 }
 
 Hinge hinge_fit(const double *y, size_t n, size_t at) {
-        double h_mean = 0, y_mean = mean(y, n), s_hh = 0, s_hy = 0, s_yy = 0;
+        double h_mean = 0, y_mean = mean_of(y, n), s_hh = 0, s_hy = 0, s_yy = 0;
 
         for (size_t i = at; i < n; i++)
                 h_mean += (double) (i - at);

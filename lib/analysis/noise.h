@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
+/* n >= 1. */
+double mean_of(const double *x, size_t n);
+
 /* Median of n >= 1 values (mean of the middle two if n is even); x is reordered. */
 double median_inplace(double *x, size_t n);
 

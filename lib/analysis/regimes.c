@@ -136,6 +136,10 @@ static int regime_set_slope(const Work *w, Regime *r) {
         return 0;
 }
 
+static double transient_max_s(const Work *w) {
+        return fmin(TRANSIENT_S, TRANSIENT_SHARE * w->series->total_s);
+}
+
 static int regime_describe(const Work *w, Regime *r) {
         const SeriesBlock *first = &w->series->blocks[r->from_block], *last = &w->series->blocks[r->to_block - 1];
         r->from_s = first->from_s;
@@ -143,7 +147,7 @@ static int regime_describe(const Work *w, Regime *r) {
         r->iops_mean = series_level(w->series, r->from_block, r->to_block);
         if (r->cycles)
                 r->mean_y = series_y(r->iops_mean, w->series->block_s);
-        r->transient = !r->cycles && r->length_s < fmin(TRANSIENT_S, TRANSIENT_SHARE * w->series->total_s);
+        r->transient = !r->cycles && r->length_s < transient_max_s(w);
         if (regime_set_slope(w, r) < 0)
                 return -ENOMEM;
 
@@ -220,6 +224,50 @@ static int regimes_add_cycles(Work *w, const PastCycle *past, size_t first) {
         return r;
 }
 
+/* Which side of l a regime lies on, if that is so far off that it would make a verdict: 1, -1 or 0. */
+static int regime_side(const Regime *r, const Regime *l) {
+        double off = r->mean_y - l->mean_y;
+
+        return fabs(off) > -log(RATIO_NONE) ? sign_of(off) : 0;
+}
+
+static int passages_way(const Regime *r, size_t n) {
+        int way = sign_of(r[1].mean_y - r[0].mean_y);
+
+        for (size_t i = 2; i < n; i++)
+                if (sign_of(r[i].mean_y - r[i - 1].mean_y) != way)
+                        return 0;
+        return way;
+}
+
+/*
+ * A drive that has left its last state for as long as a state takes, and goes to and fro meanwhile, has left it: its
+ * passages at the end that lie on one side of that state become one regime.
+ */
+static int regimes_join_passages(Work *w) {
+        Analysis *a = w->a;
+        size_t n = a->n_regimes, l = n, from = n;
+        double length_s = 0;
+
+        while (l > 0 && a->regimes[l - 1].transient)
+                l--;
+        if (l == 0)
+                return 0;
+        const Regime *last = &a->regimes[n - 1], *state = &a->regimes[l - 1];
+        int side = regime_side(last, state);
+        while (from > l && side != 0 && regime_side(&a->regimes[from - 1], state) == side)
+                length_s += a->regimes[--from].length_s;
+        if (n - from < 2 || length_s < transient_max_s(w))
+                return 0;
+
+        int way = passages_way(&a->regimes[from], n - from);
+        while (a->n_regimes > from + 1)
+                regimes_join(w, from);
+        a->regimes[from].passages = true;
+        a->regimes[from].passages_way = way;
+        return regime_describe(w, &a->regimes[from]);
+}
+
 int regimes_find(Work *w) {
         size_t at = 0;
         int r = 0;
@@ -243,6 +291,8 @@ int regimes_find(Work *w) {
 
         for (size_t i = 0; i < w->a->n_regimes && r >= 0; i++)
                 r = regime_describe(w, &w->a->regimes[i]);
+        if (r >= 0)
+                r = regimes_join_passages(w);
         w->end_block = w->a->regimes[w->a->n_regimes - 1].from_block;
         return r;
 }

@@ -240,6 +240,48 @@ START_TEST(a_passage_later_on_is_no_burst) {
 }
 END_TEST
 
+/* Levels among which a drive wanders after its cliff, each too short to be a state. */
+static const double low_levels[] = { 400, 1200, 2000, 700 };
+
+START_TEST(a_fall_to_passages_is_a_fall) {
+        unsigned n_none = 0, n = 0;
+        for (size_t length_s = 60; length_s < 290; length_s += 10)
+                for (size_t burst_s = 600; burst_s <= 3600; burst_s += 1500, n++) {
+                        _cleanup_(curve_done) Curve curve = curve_make(20000, NULL, 0, NULL, 2 * HOUR, 1, 1);
+                        for (size_t k = burst_s; k < curve.n; k++) {
+                                size_t i = (k - burst_s) / length_s;
+                                curve.points[k].ios = low_levels[(i * i + i / 3) % ELEMENTSOF(low_levels)];
+                        }
+                        Analysis *a = curve_judge(&curve, MIB);
+                        n_none += a->collapse < COLLAPSE_CLIFF;
+                        ck_assert_int_ne(a->steady, STEADY_STEADY);
+                        analysis_free(a);
+                }
+        ck_assert_msg(n_none == 0, "%u of %u", n_none, n);
+}
+END_TEST
+
+START_TEST(passages_are_a_state_when_they_take_as_long) {
+        static const struct { CurveStep steps[4]; double length_s, level; int trend; } cases[] = {
+                { { { 36000, 500, 0 }, { 36140, 1500, 0 }, { 36280, 600, 0 }, { 36290, 600, 0 } }, 36290, 20000, -1 },
+                { { { 36000, 500, 0 }, { 36170, 1500, 0 }, { 36340, 600, 0 }, { 36510, 1500, 0 } }, 36680, 1025, 0 },
+                { { { 36000, 500, 0 }, { 36200, 1500, 0 }, { 36210, 1500, 0 }, { 36220, 1500, 0 } }, 36400, 1500, 1 },
+                { { { 36000, 1500, 0 }, { 36200, 500, 0 }, { 36210, 500, 0 }, { 36220, 500, 0 } }, 36400, 500, -1 },
+                /* One side is left alone: back at the old level there is no new one. */
+                { { { 36000, 500, 0 }, { 36170, 20000, 0 }, { 36340, 600, 0 }, { 36350, 600, 0 } }, 36510, 20000, -1 },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_(curve_done) Curve curve = curve_make(20000, cases[i].steps, ELEMENTSOF(cases[i].steps), NULL,
+                                                               cases[i].length_s, 1, 1);
+                Analysis *a = curve_judge(&curve, MIB);
+                ck_assert_msg(fabs(a->steady_iops / cases[i].level - 1) < 0.05 && a->steady == STEADY_DRIFTING,
+                              "case %zu: %g, %s", i, a->steady_iops, steady_state_name(a->steady));
+                ck_assert_int_eq(a->trend, cases[i].trend);
+                analysis_free(a);
+        }
+}
+END_TEST
+
 START_TEST(stalls_have_their_bounds) {
         static const struct { double iops, ios; bool stall; } cases[] = {
                 { 1000, 98, true }, { 1000, 102, false }, { 10, 0, true }, { 9, 0, false },
@@ -298,6 +340,8 @@ static Suite *make_suite(void) {
         tcase_add_test(t, fall_across_a_cut_is_told_without_its_time);
         tcase_add_test(t, fall_elsewhere_is_told_beside_a_cut);
         tcase_add_test(t, a_passage_later_on_is_no_burst);
+        tcase_add_test(t, a_fall_to_passages_is_a_fall);
+        tcase_add_test(t, passages_are_a_state_when_they_take_as_long);
         tcase_add_test(t, stalls_have_their_bounds);
         tcase_add_test(t, floor_is_that_of_the_stalls_from_a_twentieth_on);
         tcase_add_test(t, silence_is_told_of_a_drive_that_would_have_done_something);
