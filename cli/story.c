@@ -39,9 +39,14 @@ static void print_bandwidth(const Judgement *j, double iops) {
                 printf(mb_per_s < 1000 ? " (%.3g MB/s)" : " (%.0f MB/s)", mb_per_s);
 }
 
+/* Its cycle goes on, whether that is a state or moves as a whole. */
+static bool cycles_still(const Analysis *a) {
+        return a->has_cycle && isnan(a->cycle_until_s);
+}
+
 /* Something followed the state that is judged, and was too short to be one. */
 static bool has_tail(const Analysis *a) {
-        if (a->steady == STEADY_CYCLING)
+        if (cycles_still(a))
                 return false;
         return a->end_from_s > a->steady_since_s;
 }
@@ -61,7 +66,7 @@ static void print_burst(const Judgement *j) {
         print_bandwidth(j, a->burst_iops);
         printf(" in its burst (from %s to %s), and %s %s: %.3g %% of that (%s).\n", span(a->burst_from_s).text,
                span(a->burst_to_s).text, count(a->steady_iops).text,
-               a->steady == STEADY_CYCLING ? "as the mean over its cycles"
+               cycles_still(a)             ? "as the mean over its cycles"
                : has_tail(a)               ? "in the last state that held"
                                            : "at the end",
                100 * a->collapse_ratio, collapse_verdict_name(a->collapse));
@@ -106,12 +111,12 @@ static void print_dips(const Analysis *a) {
 static void print_levels(const Judgement *j) {
         const Analysis *a = j->analysis;
 
-        if (a->n_regimes == 1 && a->steady != STEADY_CYCLING) {
+        if (a->n_regimes == 1 && !cycles_still(a)) {
                 print_flat(j);
                 return;
         }
         print_burst(j);
-        if (a->steady == STEADY_CYCLING)
+        if (cycles_still(a))
                 return;
         if (a->n_regimes > 2 && a->n_regimes <= N_STEPS_MAX)
                 print_steps(a);
@@ -144,7 +149,7 @@ static void print_held(const Judgement *j) {
 }
 
 static void print_past_cycle(const Analysis *a) {
-        if (a->has_cycle && a->steady != STEADY_CYCLING)
+        if (a->has_cycle && !cycles_still(a))
                 printf("Until %s it went up and down between %s and %s IOPS every %s.\n", span(a->cycle_until_s).text,
                        count(a->cycle_low_iops).text, count(a->cycle_high_iops).text, span(a->cycle_period_s).text);
 }
@@ -169,6 +174,8 @@ static void print_steady(const Judgement *j) {
                 print_cycle(a);
                 break;
         case STEADY_DRIFTING:
+                if (cycles_still(a))
+                        print_cycle(a);
                 if (!has_tail(a))
                         printf("It is not steady: %s.\n", a->trend < 0 ? "it still falls at the end" :
                                a->trend > 0 ? "it still rises at the end" : "no state lasted to the end");

@@ -63,7 +63,7 @@ int cycles_find(Work *w);
 #define CYCLE_ABOVE 1.1
 
 /* Of a phase that cycles, in place of the two before: it has no end state, and its falls are none. */
-void cycle_judge(Work *w);
+int cycle_judge(Work *w);
 
 /* Stalls, and with them the floor. */
 void stalls_find(Work *w);

@@ -45,7 +45,7 @@ int analysis_new(Analysis **ret, const Series *series, uint64_t capacity_bytes) 
                 int cycles = cycles_find(&w);
                 int r = cycles < 0 ? cycles : regimes_find(&w);
                 if (r >= 0 && cycles)
-                        cycle_judge(&w);
+                        r = cycle_judge(&w);
                 else if (r >= 0)
                         r = end_state_find(&w, &l);
                 if (r >= 0 && !cycles)

@@ -12,6 +12,9 @@
 
 #include "analysis/analysis-internal.h"
 #include "util/cleanup.h"
+#include "util/macro.h"
+
+#define TREND_MIN_PERIODS 5 /* of fewer a line tells nothing */
 
 /* Of each cycle, from fall to fall, the lowest and highest block; of these the medians. -ENOMEM. */
 static int cycle_set_range(Work *w, const Cycle *c) {
@@ -93,30 +96,82 @@ int cycles_find(Work *w) {
         }
 }
 
-/* Its level is the mean over whole periods of the second half. */
-void cycle_judge(Work *w) {
-        Analysis *a = w->a;
-        const Series *s = w->series;
+/* ln of the level of each period, from fall to fall. */
+static void cycle_set_periods(const Work *w, double *ret) {
         const Cycle *c = &w->cycle;
-        size_t first = c->falls[0], middle = c->falls[c->n_falls / 2], last = c->falls[c->n_falls - 1];
 
-        a->steady = STEADY_CYCLING;
-        a->steady_since_s = s->blocks[first].from_s;
-        a->steady_iops = series_level(s, middle, last);
-        a->burst_iops = series_level(s, first, middle);
-        a->burst_from_s = s->blocks[first].from_s;
-        a->burst_to_s = s->blocks[middle].from_s;
+        for (size_t k = 0; k + 1 < c->n_falls; k++)
+                ret[k] = series_y(series_level(w->series, c->falls[k], c->falls[k + 1]), w->series->block_s);
+}
+
+/*
+ * Whether the periods themselves go up or down, by the line through their last half: the mean of a cycle that declines
+ * is what it has ceased to do. variance: of a period, as differences know it; of so few it can be too little.
+ */
+static int periods_trend(const double *y, size_t n, double variance) {
+        size_t enough = MIN(n, (size_t) TREND_MIN_PERIODS), half = MAX(n / 2, enough);
+        Line line = line_fit(y + n - half, half);
+        double scatter = fmax(variance, line.sum_rr / (double) (half - 2));
+        bool matters = fabs(line.slope) * (double) n >= REGIME_MIN_STEP;
+        bool explained = fabs(line.slope) <= MOVE_SIGMAS * sqrt(scatter / line.sum_tt);
+
+        return matters && !explained ? sign_of(line.slope) : 0;
+}
+
+/* The burst is its mean over whole periods of the first half, or a regime before that which stands above its peaks. */
+static void cycle_find_burst(Work *w) {
+        Analysis *a = w->a;
+        const SeriesBlock *blocks = w->series->blocks;
+        size_t first = w->cycle.falls[0], middle = w->cycle.falls[w->cycle.n_falls / 2];
+
+        a->burst_iops = series_level(w->series, first, middle);
+        a->burst_from_s = blocks[first].from_s;
+        a->burst_to_s = blocks[middle].from_s;
 
         /* The first fall may be that of the burst: its regime need not end at the very block. */
         for (size_t i = 0; i < a->n_regimes && a->regimes[i].from_block + a->regimes[i].to_block < 2 * first; i++) {
                 const Regime *r = &a->regimes[i];
-                if (r->iops_mean > a->burst_iops && r->iops_mean > CYCLE_ABOVE * a->cycle_high_iops) {
+                bool is_peak = a->trend != 0 && r->length_s <= w->cycle.period_s; /* the first stand above the usual */
+                if (!is_peak && r->iops_mean > a->burst_iops && r->iops_mean > CYCLE_ABOVE * a->cycle_high_iops) {
                         a->burst_iops = r->iops_mean;
                         a->burst_from_s = r->from_s;
                         a->burst_to_s = a->collapse_at_s = a->collapse_from_s = r->to_s;
                 }
         }
+}
+
+/* Its level is the mean over whole periods of the second half; of one that moves, of the last quarter. */
+static void cycle_set_state(Work *w, int trend) {
+        Analysis *a = w->a;
+        const Cycle *c = &w->cycle;
+        size_t n = c->n_falls - 1, from = c->falls[c->n_falls / 2];
+
+        a->trend = trend;
+        a->steady = trend == 0 ? STEADY_CYCLING : STEADY_DRIFTING;
+        a->steady_since_s = w->series->blocks[c->falls[0]].from_s;
+        if (trend != 0) {
+                from = w->end_block = c->falls[n - MAX((size_t) 1, n / 4)];
+                a->steady_since_s = w->series->blocks[from].from_s;
+        }
+        a->steady_iops = series_level(w->series, from, c->falls[n]);
+}
+
+int cycle_judge(Work *w) {
+        Analysis *a = w->a;
+        size_t n = w->cycle.n_falls - 1;
+        _cleanup_free_ double *y = calloc(n, sizeof(double));
+
+        if (!y)
+                return -ENOMEM;
+        cycle_set_periods(w, y);
+        double variance = long_run_variance(y, n);
+        if (variance < 0)
+                return -ENOMEM;
+
+        cycle_set_state(w, periods_trend(y, n, variance));
+        cycle_find_burst(w);
         collapse_set_ratio(a);
         if (a->collapse == COLLAPSE_NONE)
                 a->collapse_at_s = a->collapse_from_s = NAN;
+        return 0;
 }

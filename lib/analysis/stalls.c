@@ -71,6 +71,6 @@ void end_find(Work *w) {
 
         /* A drive that never did anything has not been slow; one that cycles has stopped before, and come back. */
         bool tells = w->a->burst_iops <= 0 || silent_s * w->a->burst_iops >= SILENT_MIN_IOS;
-        if (tells && !(w->a->steady == STEADY_CYCLING && silent_s <= w->a->cycle_period_s))
+        if (tells && !(w->cycle.n_falls > 0 && silent_s <= w->a->cycle_period_s))
                 w->a->end_silent_s = silent_s;
 }

@@ -131,6 +131,48 @@ START_TEST(no_collapse_comes_of_a_quick_cycle) {
 }
 END_TEST
 
+/* Half of each period at 1, half at `low`, of a level that goes straight from 2000 to `end` of that. */
+static Analysis *judge_moving_cycle(double end, double low, size_t period_s, size_t length_s) {
+        _cleanup_(curve_done) Curve curve = curve_make(2000, NULL, 0, NULL, (double) length_s, 1, 1);
+        for (size_t k = 0; k < curve.n; k++) {
+                double level = 1 - (1 - end) * (double) k / (double) length_s;
+                curve.points[k].ios = round(2000 * level * (k % period_s < period_s / 2 ? 1 : low));
+        }
+        return curve_judge(&curve, MIB);
+}
+
+START_TEST(a_cycle_that_moves_is_no_state) {
+        static const size_t periods_s[] = { 160, 240 }, lengths_s[] = { 3600, 7200 };
+        static const double falls[] = { 0.3, -0.3 };
+        for (size_t i = 0; i < ELEMENTSOF(periods_s) * ELEMENTSOF(lengths_s); i++)
+                for (size_t f = 0; f < ELEMENTSOF(falls); f++) {
+                        size_t period_s = periods_s[i % 2], length_s = lengths_s[i / 2];
+                        Analysis *a = judge_moving_cycle(1 - falls[f], 0.4, period_s, length_s);
+                        double last = 2000 * 0.7 * (1 - falls[f] * (1 - (double) period_s / (double) length_s));
+                        ck_assert(a->has_cycle && isnan(a->cycle_until_s));
+                        ck_assert_int_eq(a->steady, STEADY_DRIFTING);
+                        ck_assert_int_eq(a->trend, falls[f] > 0 ? -1 : 1);
+                        ck_assert_double_eq_tol(a->steady_iops, last, 0.15 * last);
+                        ck_assert_double_le(a->end_from_s, a->steady_since_s);
+                        ck_assert_double_le(a->burst_iops, 2000 * 0.7 * fmax(1, 1 - falls[f]));
+                        analysis_free(a);
+                }
+}
+END_TEST
+
+START_TEST(a_cycle_moves_by_a_tenth) {
+        static const struct { double end; SteadyState state; } cases[] = {
+                { 0.93, STEADY_CYCLING }, { 0.88, STEADY_DRIFTING }, { 1.06, STEADY_CYCLING },
+                { 1.13, STEADY_DRIFTING },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                Analysis *a = judge_moving_cycle(cases[i].end, 0.4, 240, 7200);
+                ck_assert_msg(a->steady == cases[i].state, "to %g: %s", cases[i].end, steady_state_name(a->steady));
+                analysis_free(a);
+        }
+}
+END_TEST
+
 START_TEST(waves_show_in_noise) {
         static const struct { CurveNoise noise; double period_s; } cases[] = {
                 { { .sigma = 0.2, .heavy_tails = true, .amplitude = 0.6, .period_s = 900 }, 900 },
@@ -330,6 +372,8 @@ static Suite *make_suite(void) {
         tcase_add_test(t, falls_go_from_the_upper_to_the_lower_third);
         tcase_add_test(t, dead_stop_is_not_endlessly_deep);
         tcase_add_test(t, no_collapse_comes_of_a_quick_cycle);
+        tcase_add_test(t, a_cycle_that_moves_is_no_state);
+        tcase_add_test(t, a_cycle_moves_by_a_tenth);
         tcase_add_test(t, waves_show_in_noise);
         tcase_add_test(t, burst_before_a_cycle_counts);
         tcase_add_test(t, what_stands_little_above_a_cycle_is_no_burst);
