@@ -129,6 +129,10 @@ Engine *engine_free(Engine *engine) {
         if (!engine)
                 return NULL;
 
+        /* Together: each waits for what its drive has not answered yet. */
+        for (unsigned i = 0; i < n; i++)
+                if (engine->slices[i])
+                        slice_exit(engine->slices[i]);
         for (unsigned i = 0; i < n; i++)
                 if (engine->slices[i])
                         slice_end(engine->slices[i]);

@@ -100,8 +100,12 @@ static void give_command(Slice *s, Command command) {
         event_raise(s->wake_fd);
 }
 
-void slice_end(Slice *s) {
+void slice_exit(Slice *s) {
         give_command(s, COMMAND_EXIT);
+}
+
+void slice_end(Slice *s) {
+        slice_exit(s);
         pthread_join(s->thread, NULL);
 }
 

@@ -38,7 +38,10 @@ typedef struct SliceConfig {
 /* Sets up ring and thread, and returns when the thread is parked. */
 int slice_new(Slice **ret, const SliceConfig *config, Error *error);
 
-/* Ends the thread; waits for the I/O outstanding. All of a team end before the first of them is freed. */
+/* Tells the thread to end, once the I/O outstanding has completed. */
+void slice_exit(Slice *slice);
+
+/* The same, and waits for that. All of a team end before the first of them is freed. */
 void slice_end(Slice *slice);
 Slice *slice_free(Slice *slice);
 DEFINE_CLEANUP(Slice *, slice_free)

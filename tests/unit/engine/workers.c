@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,7 @@ typedef struct Write {
 
 static Behaviour behaviour[N_SLICES];
 static unsigned n_rings;
+static atomic_uint n_closed;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Write writes[WRITES_MAX];
 static size_t n_writes;
@@ -124,6 +126,7 @@ unsigned ring_reap(Ring *ring, RingCompletion *ret, unsigned n) {
 }
 
 void ring_close(Ring *ring) {
+        atomic_fetch_add(&n_closed, 1);
 }
 
 Ring *ring_free(Ring *ring) {
@@ -306,6 +309,29 @@ START_TEST(each_goes_on_at_its_own_position) {
 }
 END_TEST
 
+static void *free_engine(void *userdata) {
+        engine = engine_free(engine);
+        return NULL;
+}
+
+START_TEST(none_waits_for_another_to_end) {
+        pthread_t thread;
+
+        phases[0] = phases[1] = phase_plan(3, UINT64_MAX);
+        atomic_store(&behaviour[0].holds, true);
+        atomic_store(&n_closed, 0);
+        start_engine(0);
+        ck_assert_int_eq(engine_start_phase(engine, 0), 0);
+        ck_assert_int_eq(pthread_create(&thread, NULL, free_engine, NULL), 0);
+        while (atomic_load(&n_closed) < N_SLICES - 1)
+                sched_yield();
+        ck_assert_uint_eq(atomic_load(&n_closed), N_SLICES - 1);
+        atomic_store(&behaviour[0].holds, false);
+        ck_assert_int_eq(pthread_join(thread, NULL), 0);
+        ck_assert_uint_eq(atomic_load(&n_closed), N_SLICES);
+}
+END_TEST
+
 START_TEST(what_is_outstanding_is_that_of_all) {
         uint64_t oldest_ns;
         uint32_t n;
@@ -483,6 +509,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, an_error_in_one_ends_a_pause_of_the_others);
         tcase_add_test(c, a_broken_ring_of_one_ends_the_phase);
         tcase_add_test(c, errors_of_all_are_counted_together);
+        tcase_add_test(c, none_waits_for_another_to_end);
         tcase_add_test(c, awake_is_whoever_works);
         suite_add_tcase(s, c);
         return s;
