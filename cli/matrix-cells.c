@@ -16,7 +16,7 @@ uint64_t matrix_cell_block_bytes(const StorePhase *cell) {
         return cell->block_bytes[rw_mode_direction(cell->rw)];
 }
 
-uint64_t matrix_cell_outstanding(const StorePhase *cell) {
+static uint64_t matrix_cell_outstanding(const StorePhase *cell) {
         return (uint64_t) cell->iodepth * cell->numjobs;
 }
 

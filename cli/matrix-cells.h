@@ -6,7 +6,6 @@
 #include "query.h"
 
 uint64_t matrix_cell_block_bytes(const StorePhase *cell);
-uint64_t matrix_cell_outstanding(const StorePhase *cell);
 double matrix_cell_iops(const StorePhase *cell); /* NaN: it has not run */
 
 /* Something was measured, but not for as long as it should be. */

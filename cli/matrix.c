@@ -76,12 +76,6 @@ static int load(Matrices *matrices, const Cli *cli, const Arguments *arguments, 
         return matrices->cpu ? store_get_phase_cpu(store, id, matrices->cpu, phases->n, error) : -ENOMEM;
 }
 
-static uint64_t counted_bytes(const StorePhase *cell) {
-        const uint64_t *bytes = cell->counted_bytes;
-
-        return bytes[DIRECTION_READ] + bytes[DIRECTION_WRITE] + bytes[DIRECTION_TRIM];
-}
-
 static json_object *cell_json(const StoreRun *run, const StorePhase *cell, double cpu_percent) {
         json_object *o = json_object_new_object();
 
@@ -97,7 +91,7 @@ static json_object *cell_json(const StoreRun *run, const StorePhase *cell, doubl
         json_add_bool(o, "incomplete", matrix_cell_is_incomplete(cell));
         json_add_seconds(o, "elapsed_s", cell->elapsed_ns);
         json_add_double(o, "iops", matrix_cell_iops(cell));
-        json_add_double(o, "bytes_per_s", query_rate(counted_bytes(cell), store_phase_counted_ns(cell)));
+        json_add_double(o, "bytes_per_s", query_rate(query_sum(cell->counted_bytes), store_phase_counted_ns(cell)));
         query_add_percentile(o, "latency_p50_ns", cell->latency, 0.5);
         query_add_percentile(o, "latency_p99_ns", cell->latency, 0.99);
         json_add_double(o, "cpu_percent", cpu_percent);

@@ -25,7 +25,7 @@ static double trim_iops(const Sample *s, const StoreLatency *l) {
 }
 
 static double bandwidth(const Sample *s, const StoreLatency *l) {
-        return query_rate(s->bytes[DIRECTION_READ] + s->bytes[DIRECTION_WRITE], s->duration_ns) / 1e6;
+        return query_rate(query_sum(s->bytes), s->duration_ns) / 1e6;
 }
 
 static double write_bandwidth(const Sample *s, const StoreLatency *l) {

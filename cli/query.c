@@ -141,6 +141,14 @@ int query_phase(const Arguments *arguments, uint32_t run, const StorePhase *phas
                          value, run, n_phases);
 }
 
+uint64_t query_sum(const uint64_t values[static N_DIRECTIONS]) {
+        uint64_t sum = 0;
+
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                sum += values[d];
+        return sum;
+}
+
 double query_rate(uint64_t amount, uint64_t duration_ns) {
         return duration_ns > 0 ? (double) amount * (double) NSEC_PER_SEC / (double) duration_ns : NAN;
 }

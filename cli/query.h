@@ -35,6 +35,9 @@ int query_phase(const Arguments *arguments, uint32_t run, const StorePhase *phas
 /* What has been done per second of `duration_ns`; NaN for no time. */
 double query_rate(uint64_t amount, uint64_t duration_ns);
 
+/* Of all directions: trims move no data, but are what a drive is asked to do like any other I/O. */
+uint64_t query_sum(const uint64_t values[static N_DIRECTIONS]);
+
 /* A percentile for JSON: null if nothing was counted. */
 void query_add_percentile(json_object *object, const char *key, const Histogram *latency, double fraction);
 void query_add_latency_max(json_object *object, const char *key, const Histogram *latency);

@@ -105,8 +105,7 @@ static int print_row(const Row *row, bool errors_known, bool trims) {
         char at[OUTPUT_TIME_MAX], writes[TEXT_SIZE_MAX], reads[TEXT_SIZE_MAX], trimmed[TEXT_SIZE_MAX],
                 p50[OUTPUT_LATENCY_MAX] = "-", p99[OUTPUT_LATENCY_MAX] = "-", max[OUTPUT_LATENCY_MAX] = "-",
                 errors[24] = "-";
-        double bytes = query_rate(s->bytes[DIRECTION_WRITE], s->duration_ns) + query_rate(s->bytes[DIRECTION_READ],
-                                                                                          s->duration_ns);
+        double bytes_per_s = query_rate(query_sum(s->bytes), s->duration_ns);
 
         if (row->latency.known) {
                 output_format_latency(row->latency.p50_ns, p50);
@@ -119,7 +118,7 @@ static int print_row(const Row *row, bool errors_known, bool trims) {
                        (double) s->elapsed_ns / (double) NSEC_PER_SEC, output_format_time(s->at_ns, at), s->phase,
                        text_format_count(query_rate(s->ios[DIRECTION_WRITE], s->duration_ns), writes),
                        text_format_count(query_rate(s->ios[DIRECTION_READ], s->duration_ns), reads),
-                       format_trims(s, trims, trimmed), bytes / 1e6, p50, p99, max, errors, s->in_flight);
+                       format_trims(s, trims, trimmed), bytes_per_s / 1e6, p50, p99, max, errors, s->in_flight);
         return r < 0 ? -EIO : 0;
 }
 

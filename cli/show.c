@@ -74,10 +74,6 @@ static int load(Shown *shown, const Cli *cli, const char *which, Error *error) {
         return r;
 }
 
-static uint64_t sum(const uint64_t values[static N_DIRECTIONS]) {
-        return values[DIRECTION_READ] + values[DIRECTION_WRITE] + values[DIRECTION_TRIM];
-}
-
 /* The size of its I/O: of writes or trims, if it has any. */
 static uint64_t phase_block_bytes(const StorePhase *phase) {
         return phase->block_bytes[rw_mode_direction(phase->rw)];
@@ -108,16 +104,16 @@ static json_object *phase_json(const StoreRun *run, const StorePhase *phase, con
         json_add_time(o, "finished_at", phase->finished_at_ns);
         json_add_seconds(o, "elapsed_s", phase->elapsed_ns);
         json_add_seconds(o, "ramp_s", phase->ramp_elapsed_ns);
-        json_add_u64(o, "ios", sum(phase->ios));
-        json_add_u64(o, "bytes", sum(phase->bytes));
+        json_add_u64(o, "ios", query_sum(phase->ios));
+        json_add_u64(o, "bytes", query_sum(phase->bytes));
         json_add_u64(o, "read_ios", phase->ios[DIRECTION_READ]);
         json_add_u64(o, "write_ios", phase->ios[DIRECTION_WRITE]);
         json_add_u64(o, "trim_ios", phase->ios[DIRECTION_TRIM]);
         json_add_u64(o, "read_bytes", phase->bytes[DIRECTION_READ]);
         json_add_u64(o, "write_bytes", phase->bytes[DIRECTION_WRITE]);
         json_add_u64(o, "trim_bytes", phase->bytes[DIRECTION_TRIM]);
-        json_add_double(o, "iops_mean", query_rate(sum(phase->counted_ios), store_phase_counted_ns(phase)));
-        json_add_double(o, "bytes_per_s_mean", query_rate(sum(phase->counted_bytes), store_phase_counted_ns(phase)));
+        json_add_double(o, "iops_mean", query_rate(query_sum(phase->counted_ios), store_phase_counted_ns(phase)));
+        json_add_double(o, "bytes_per_s_mean", query_rate(query_sum(phase->counted_bytes), store_phase_counted_ns(phase)));
         json_add_double(o, "cpu_percent", cpu->host_percent);
         json_add_double(o, "worker_cpu_percent", cpu->worker_percent);
         json_add_seconds(o, "host_limited_s", cpu->cores_limited_ns + cpu->ring_limited_ns);
@@ -311,7 +307,7 @@ static const char *format_moved(const StorePhase *phase, char buf[static PAIR_MA
         char read[TEXT_SIZE_MAX], write[TEXT_SIZE_MAX];
 
         if (!is_mixed(phase))
-                return text_format_size(sum(phase->bytes), buf);
+                return text_format_size(query_sum(phase->bytes), buf);
         snprintf(buf, PAIR_MAX, "%s r, %s w", text_format_size(phase->bytes[DIRECTION_READ], read),
                  text_format_size(phase->bytes[DIRECTION_WRITE], write));
         return buf;
@@ -325,7 +321,7 @@ static const char *format_iops(const StorePhase *phase, char buf[static PAIR_MAX
         if (ns == 0)
                 return NULL;
         if (!is_mixed(phase))
-                return text_format_count(query_rate(sum(phase->counted_ios), ns), buf);
+                return text_format_count(query_rate(query_sum(phase->counted_ios), ns), buf);
         snprintf(buf, PAIR_MAX, "%s r, %s w", text_format_count(query_rate(ios[DIRECTION_READ], ns), read),
                  text_format_count(query_rate(ios[DIRECTION_WRITE], ns), write));
         return buf;
@@ -335,7 +331,7 @@ static const char *format_megabytes(const StorePhase *phase, char buf[static TEX
         if (store_phase_counted_ns(phase) == 0)
                 return NULL;
         snprintf(buf, TEXT_SIZE_MAX, "%.1f",
-                 query_rate(sum(phase->counted_bytes), store_phase_counted_ns(phase)) / 1e6);
+                 query_rate(query_sum(phase->counted_bytes), store_phase_counted_ns(phase)) / 1e6);
         return buf;
 }
 
@@ -496,8 +492,8 @@ static int print_summary(const Shown *shown) {
         for (size_t i = 0; i < shown->phases.n; i++) {
                 const StorePhase *phase = &shown->phases.items[i];
 
-                ios += sum(phase->counted_ios);
-                bytes += sum(phase->counted_bytes);
+                ios += query_sum(phase->counted_ios);
+                bytes += query_sum(phase->counted_bytes);
                 written += phase->bytes[DIRECTION_WRITE];
                 elapsed_ns += store_phase_counted_ns(phase);
                 errors += phase->errors;

@@ -94,8 +94,7 @@ static LiveStatus watch_status(const Watch *watch) {
 
         if (watch->has_sample && run_state_is_active(watch->run.state)) {
                 status.iops = watch->run.last_iops;
-                status.bytes_per_s = query_rate(s->bytes[DIRECTION_READ] + s->bytes[DIRECTION_WRITE],
-                                                     s->duration_ns);
+                status.bytes_per_s = query_rate(query_sum(s->bytes), s->duration_ns);
                 status.has_p99 = watch->latency.known;
                 status.p99_ns = watch->latency.p99_ns;
                 status.in_flight = s->in_flight;

@@ -166,6 +166,8 @@ def test_trims_are_judged_where_there_is_nothing_else(cli, recording, database):
     for run in (1, 2):
         assert cli.json("analyze", run)["direction"] == "trim"
         assert cli.json("verdict", run, check=7)["reasons"][0]["measured"] == 1  # the floor, of trims
+    assert " 0.4 " in cli("samples", 1).out.splitlines()[-1]  # MB/s
+    assert "0.4 ┤⠤" in cli("plot", 1, "--metric", "bandwidth").out
 
 
 def test_all_that_fio_writes_at_once(cli, recording):
