@@ -352,7 +352,6 @@ static void driver_wait_to_begin(Driver *driver) {
 
 /* Of a device that is gone that is told, not which of its I/Os was the first to fail. */
 static void driver_look_failed(Driver *driver) {
-        static const char *const directions[N_DIRECTIONS] = { "read", "write", "trim" };
         EngineFailure failure = engine_failure(driver->config.engine);
 
         if (failure.errnum == EILSEQ)
@@ -360,7 +359,7 @@ static void driver_look_failed(Driver *driver) {
                            "(EILSEQ), and the job does not continue on that error (continue_on_error)", failure.offset);
         else if (failure.errnum > 0)
                 driver_end(driver, OUTCOME_FAILED, "a %s at offset %" PRIu64 " failed with %s (%s), and the job does "
-                           "not continue on that error", directions[failure.direction], failure.offset,
+                           "not continue on that error", direction_name(failure.direction), failure.offset,
                            errno_name(failure.errnum), strerror(failure.errnum));
 }
 

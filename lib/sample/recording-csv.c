@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sample/recording-internal.h"
+#include "spec/job.h"
 #include "util/macro.h"
 #include "util/time.h"
 
@@ -77,8 +78,6 @@ static const struct {
 };
 #define N_QUANTITIES 3
 
-static const char *const direction_names[N_DIRECTIONS] = { "read", "write", "trim" };
-
 #define N_TRACKS (N_DIRECTIONS * N_QUANTITIES)
 
 typedef struct Column {
@@ -108,7 +107,7 @@ static void csv_reader_done(CsvReader *reader) {
 
 /* "write_iops" */
 static const char *column_name(size_t track, const Column *column, char buf[static COLUMN_NAME_MAX]) {
-        snprintf(buf, COLUMN_NAME_MAX, "%s%s", direction_names[track / N_QUANTITIES], suffixes[column->suffix].suffix);
+        snprintf(buf, COLUMN_NAME_MAX, "%s%s", direction_name((Direction) (track / N_QUANTITIES)), suffixes[column->suffix].suffix);
         return buf;
 }
 
@@ -134,8 +133,8 @@ static bool use_column(CsvReader *reader, size_t column, const char *field) {
                         return true;
                 }
         for (Direction d = 0; d < N_DIRECTIONS; d++) {
-                size_t length = strlen(direction_names[d]);
-                if (strncasecmp(field, direction_names[d], length) != 0)
+                size_t length = strlen(direction_name(d));
+                if (strncasecmp(field, direction_name(d), length) != 0)
                         continue;
                 for (size_t i = 0; i < ELEMENTSOF(suffixes); i++)
                         if (strcasecmp(field + length, suffixes[i].suffix) == 0) {
