@@ -117,7 +117,7 @@ static bool may_have_ended(const PhasePlan *phase, const PhaseStanding *standing
         if (phase->limit_ios > 0 &&
             may_reach(phase_plan_ios(phase, issued_bytes), phase->limit_ios, standing->elapsed_ns))
                 return true;
-        return phase->steady_hold_ns > 0;
+        return phase->steady_hold_ns > 0 || (phase->fio_steady.is_set && phase->fio_steady.duration_ns > 0);
 }
 
 static uint32_t last_that_may_have_begun(const Plan *plan, const Standing *standing) {
