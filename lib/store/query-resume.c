@@ -106,6 +106,7 @@ static void read_shape(Columns *c, PhaseShape *shape) {
         shape->workers = column_u32(c);
         shape->region_offset = column_u64(c);
         shape->region_bytes = column_u64(c);
+        shape->order_hash = column_u64(c);
 }
 
 static void read_phase(Columns *c, Standing *standing, uint32_t index) {
@@ -132,7 +133,7 @@ static int read_phases(Store *store, uint32_t run, Standing *standing, Error *er
         int r = statement_prepare(store,
                 "SELECT state = 'done', write_ios, write_bytes, errors, elapsed_ns, first_elapsed_ns, boot_ns,"
                 " read_block_bytes, write_block_bytes, trim_block_bytes, iodepth, numjobs, workers,"
-                " region_offset_bytes, region_bytes"
+                " region_offset_bytes, region_bytes, order_hash"
                 " FROM phases WHERE run = ? ORDER BY phase",
                 &stmt, error);
         if (r < 0)

@@ -230,6 +230,7 @@ static int insert_phase_row(Store *store, sqlite3_stmt *stmt, uint32_t run, size
         bind_u64(&b, plan->region_offset);
         bind_u64(&b, plan->region_bytes);
         bind_u64(&b, plan->ramp_ns);
+        bind_u64(&b, standing_order_hash(plan));
         bind_u64_if(&b, plan->has_planned_time, plan->planned_ns);
         bind_u64_if(&b, plan->has_planned_bytes, plan->planned_write_bytes);
         bind_text(&b, phase_state_name(PHASE_PENDING));
@@ -253,8 +254,8 @@ int store_insert_run(Store *store, const StoreNewRun *run, uint32_t *ret_id, Err
         r = statement_prepare(store,
                 "INSERT INTO phases (run, phase, name, action, rw, read_percent,"
                 " read_block_bytes, write_block_bytes, trim_block_bytes, iodepth, numjobs,"
-                " workers, region_offset_bytes, region_bytes, ramp_ns, planned_ns, planned_write_bytes, state)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " workers, region_offset_bytes, region_bytes, ramp_ns, order_hash, planned_ns, planned_write_bytes,"
+                " state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 &stmt, error);
         for (size_t i = 0; r >= 0 && i < run->plan->n_phases; i++) {
                 const PhasePlan *plan = &run->plan->phases[i];

@@ -51,6 +51,7 @@ static void shape_code(Codec *codec, PhaseShape *shape) {
         codec_u32(codec, &shape->iodepth);
         codec_u32(codec, &shape->numjobs);
         codec_u32(codec, &shape->workers);
+        codec_u64(codec, &shape->order_hash);
 }
 
 static void history_code(Codec *codec, History *history) {

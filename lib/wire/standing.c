@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "util/hash.h"
 #include "util/macro.h"
 
 Standing *standing_new(uint32_t n_phases) {
@@ -31,6 +32,47 @@ Standing *standing_free(Standing *standing) {
         return NULL;
 }
 
+static uint64_t hash_direction(uint64_t hash, const PhasePlan *plan, Direction d) {
+        const BlockSplit *split = &plan->split[d];
+        const ZoneSplit *zones = &plan->zones[d];
+
+        hash = hash_mix64_2(hash, plan->block_bytes[d]);
+        hash = hash_mix64_2(hash, plan->n_blocks[d]);
+        hash = hash_mix64_2(hash, split->n);
+        for (uint32_t i = 0; i < MIN(split->n, (uint32_t) SPLIT_N_MAX); i++)
+                hash = hash_mix64_2(hash, (uint64_t) split->bytes[i] << 8 | split->percent[i]);
+        hash = hash_mix64_2(hash, zones->n);
+        for (uint32_t i = 0; i < MIN(zones->n, (uint32_t) SPLIT_N_MAX); i++)
+                hash = hash_mix64_2(hash, (uint64_t) zones->access[i] << 8 | zones->size[i]);
+        return hash;
+}
+
+/* It is kept with the run: what is added to a plan must change the hash only where it is used. */
+uint64_t standing_order_hash(const PhasePlan *plan) {
+        const Content *content = &plan->content;
+        uint64_t theta;
+
+        memcpy(&theta, &plan->zipf_theta, sizeof(theta));
+        const uint64_t values[] = {
+                plan->action,           plan->rw,
+                plan->read_percent,     plan->iodepth,
+                plan->numjobs,          plan->workers,
+                plan->region_offset,    plan->stream_step_bytes,
+                plan->region_bytes,     plan->limit_bytes,
+                plan->limit_ios,        plan->distribution,
+                theta,                  plan->random_map,
+                plan->seed,             content->is_zero,
+                content->compress_percent, content->dedupe_percent,
+        };
+        uint64_t hash = 0;
+
+        for (size_t i = 0; i < ELEMENTSOF(values); i++)
+                hash = hash_mix64_2(hash, values[i]);
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                hash = hash_direction(hash, plan, d);
+        return MAX(hash >> 1, UINT64_C(1));
+}
+
 static PhaseShape shape_of(const PhasePlan *plan) {
         PhaseShape shape = {
                 .region_offset = plan->region_offset,
@@ -38,6 +80,7 @@ static PhaseShape shape_of(const PhasePlan *plan) {
                 .iodepth = plan->iodepth,
                 .numjobs = plan->numjobs,
                 .workers = plan->workers,
+                .order_hash = standing_order_hash(plan),
         };
 
         memcpy(shape.block_bytes, plan->block_bytes, sizeof(shape.block_bytes));
@@ -143,6 +186,11 @@ static int check_shape(const PhaseShape *was, const PhaseShape *is, uint32_t ind
                                          PRIu64 " now: it counts the machine's CPUs or memory ($ncpus, $mb_memory), or "
                                          "this version of plateau reads it in another way; start it anew",
                                          index, parts[i].option, parts[i].was, parts[i].is);
+        if (was->order_hash != 0 && was->order_hash != is->order_hash)
+                return error_set(error, ERROR_REFUSED, EPROTO,
+                                 "phase %" PRIu32 " of the run does its I/O in another order than its job comes to "
+                                 "now: it counts the machine's CPUs or memory ($ncpus, $mb_memory), or this version of "
+                                 "plateau reads it in another way; start it anew", index);
         return 0;
 }
 

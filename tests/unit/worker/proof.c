@@ -26,6 +26,7 @@ static Plan plan = { .n_phases = 2, .phases = phases };
 static PhaseStanding standings[3];
 static Standing standing;
 static Refusal why;
+static bool is_replanned;
 static Error error;
 static char *detail;
 
@@ -55,6 +56,7 @@ static void setup(void) {
         memset(standings, 0, sizeof(standings));
         standing = (Standing){ .run_tag = TAG, .n_writes = N_WRITTEN, .n_phases = 2, .phases = standings };
         standing_note_plan(&standing, &plan);
+        is_replanned = false;
         error = ERROR_INIT;
         detail = NULL;
 }
@@ -114,7 +116,10 @@ static void stood_at(uint64_t first, uint64_t low, uint64_t settled_from, uint64
         };
 }
 
+/* The plan is what the run was started with, unless a test has noted another one before. */
 static int try(Likeness likeness) {
+        if (!is_replanned)
+                standing_note_plan(&standing, &plan);
         free(detail);
         detail = NULL;
         return proof_try(&claim, &plan, &standing, likeness, &detail, &why, &error);
@@ -215,10 +220,22 @@ START_TEST(another_plan_is_named_and_not_the_drive) {
                 { offsetof(PhasePlan, block_bytes[DIRECTION_TRIM]), false, "bs of trims=4096" },
                 { offsetof(PhasePlan, region_offset), false, "offset=0" },
                 { offsetof(PhasePlan, region_bytes), false, "size=16777216" },
+                { offsetof(PhasePlan, rw), true, "another order" },
+                { offsetof(PhasePlan, read_percent), true, "another order" },
+                { offsetof(PhasePlan, split[DIRECTION_WRITE].n), true, "another order" },
+                { offsetof(PhasePlan, zones[DIRECTION_READ].n), true, "another order" },
+                { offsetof(PhasePlan, stream_step_bytes), false, "another order" },
+                { offsetof(PhasePlan, n_blocks[DIRECTION_READ]), false, "another order" },
+                { offsetof(PhasePlan, limit_bytes), false, "another order" },
+                { offsetof(PhasePlan, limit_ios), false, "another order" },
+                { offsetof(PhasePlan, distribution), true, "another order" },
+                { offsetof(PhasePlan, zipf_theta), false, "another order" },
+                { offsetof(PhasePlan, seed), false, "another order" },
         };
 
         write_indices(TAG, 0, N_WRITTEN);
         stood_at(0, N_WRITTEN, 0, 1000);
+        is_replanned = true;
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 PhasePlan was = phases[1];
                 uint8_t *field = (uint8_t *) &phases[1] + cases[i].offset;
@@ -552,6 +569,7 @@ START_TEST(zeros_may_have_begun_in_the_seconds_that_are_not_known) {
                 uint64_t elapsed_ns, issued_bytes;           /* into it */
                 bool may_have_ended;
                 uint64_t steady_hold_ns; /* of the phase before */
+                FioSteady fio_steady;
         } cases[] = {
                 { 100 * NSEC_PER_SEC, UINT64_MAX, 0, 89 * NSEC_PER_SEC, MIB, false },
                 { 100 * NSEC_PER_SEC, UINT64_MAX, 0, 90 * NSEC_PER_SEC, MIB, true },
@@ -561,7 +579,9 @@ START_TEST(zeros_may_have_begun_in_the_seconds_that_are_not_known) {
                 { 0, UINT64_MAX, 110 * MIB / BLOCK, 100 * NSEC_PER_SEC, 99 * MIB, false },
                 { 0, UINT64_MAX, 110 * MIB / BLOCK, 100 * NSEC_PER_SEC, 100 * MIB, true },
                 { 0, UINT64_MAX, 0, 100 * NSEC_PER_SEC, MIB, false },
-                { 0, UINT64_MAX, 0, 100 * NSEC_PER_SEC, MIB, true, NSEC_PER_SEC },
+                { 0, UINT64_MAX, 0, 100 * NSEC_PER_SEC, MIB, true, NSEC_PER_SEC, {} },
+                { 0, UINT64_MAX, 0, 100 * NSEC_PER_SEC, MIB, true, 0, { .is_set = true, .duration_ns = 1 } },
+                { 0, UINT64_MAX, 0, 100 * NSEC_PER_SEC, MIB, false, 0, { .is_set = true } },
         };
 
         setup_zeros();
@@ -570,6 +590,7 @@ START_TEST(zeros_may_have_begun_in_the_seconds_that_are_not_known) {
         phases[0].limit_bytes = cases[_i].limit_bytes;
         phases[0].limit_ios = cases[_i].limit_ios;
         phases[0].steady_hold_ns = cases[_i].steady_hold_ns;
+        phases[0].fio_steady = cases[_i].fio_steady;
         standings[0].elapsed_ns = standing.elapsed_ns = cases[_i].elapsed_ns;
         standings[0].positions.of[0].issued_bytes = cases[_i].issued_bytes;
 
@@ -659,6 +680,40 @@ START_TEST(what_is_left_is_looked_for) {
 
         standings[1].positions.of[0].low_index = standings[1].positions.of[0].next_index = SIZE / BLOCK;
         ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+}
+END_TEST
+
+/* However many I/Os there were, and wherever it lies: only the last two blocks of the drive cannot be blank. */
+START_TEST(what_is_left_is_looked_for_among_millions) {
+        const uint64_t n = 1024 * SIZE / BLOCK;
+
+        setup_erased(RW_TRIM, SIZE / BLOCK - 2);
+        stood_at(0, n, 0, n);
+        blank_from(0);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "something else, the first at byte 16769024;");
+}
+END_TEST
+
+/* Too many trims to go through, but in an order that tells how far they have come. */
+START_TEST(a_long_sequential_trim_has_come_so_far) {
+        const uint64_t drive = 64 * GIB, n = 20 * GIB / 512;
+
+        for (unsigned is_beyond = 0; is_beyond < 2; is_beyond++) {
+                setup_erased(RW_TRIM, n);
+                phases[0].region_offset = is_beyond ? 40 * GIB : 10 * GIB;
+                phases[1].block_bytes[DIRECTION_TRIM] = 512;
+                phases[1].region_bytes = drive;
+                phases[1].n_blocks[DIRECTION_TRIM] = drive / 512;
+                standing_note_plan(&standing, &plan);
+                ck_assert_int_eq(ftruncate(claim.fd, 0), 0);
+                ck_assert_int_eq(ftruncate(claim.fd, (off_t) drive), 0);
+                info.size_bytes = drive;
+                if (is_beyond)
+                        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
+                else
+                        ck_assert_int_eq(try(LIKENESS_STRONG), 0);
+                info.size_bytes = SIZE;
+        }
 }
 END_TEST
 
@@ -763,11 +818,13 @@ static Suite *make_suite(void) {
 
         tcase_add_test(tc, zeros_that_are_still_to_come_excuse_nothing);
         tcase_add_test(tc, zeros_may_have_come_in_the_seconds_that_are_not_known);
-        tcase_add_loop_test(tc, zeros_may_have_begun_in_the_seconds_that_are_not_known, 0, 9);
+        tcase_add_loop_test(tc, zeros_may_have_begun_in_the_seconds_that_are_not_known, 0, 11);
         tcase_add_test(tc, zeros_from_before_excuse_no_later_phase);
         tcase_add_loop_test(tc, zeros_are_excused_only_where_the_run_has_erased, 0, 2 * (int) ELEMENTSOF(erasing));
         tcase_add_loop_test(tc, a_phase_that_was_killed_erases_no_more_than_it_may, 0, 4);
         tcase_add_test(tc, what_is_left_is_looked_for);
+        tcase_add_test(tc, what_is_left_is_looked_for_among_millions);
+        tcase_add_test(tc, a_long_sequential_trim_has_come_so_far);
         tcase_add_test(tc, a_block_may_be_erased_in_part);
         tcase_add_test(tc, the_youngest_are_not_excused_by_what_was_erased_before);
         tcase_add_loop_test(tc, a_run_that_only_trimmed_leaves_no_data, 0, 2);
