@@ -107,7 +107,8 @@ static void csv_reader_done(CsvReader *reader) {
 
 /* "write_iops" */
 static const char *column_name(size_t track, const Column *column, char buf[static COLUMN_NAME_MAX]) {
-        snprintf(buf, COLUMN_NAME_MAX, "%s%s", direction_name((Direction) (track / N_QUANTITIES)), suffixes[column->suffix].suffix);
+        snprintf(buf, COLUMN_NAME_MAX, "%s%s", direction_name((Direction) (track / N_QUANTITIES)),
+                 suffixes[column->suffix].suffix);
         return buf;
 }
 
