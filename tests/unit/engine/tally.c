@@ -47,7 +47,9 @@ START_TEST(a_burst_in_the_middle_comes_next_time) {
                 ck_assert_uint_eq(tally.totals.bytes[DIRECTION_WRITE], 0);
         }
         count(counts, DIRECTION_WRITE, 2);
+        ck_assert(tally_is_counting(&tally));
         tally_end(&tally);
+        ck_assert(!tally_is_counting(&tally));
         count_burst(DIRECTION_WRITE, 10);
         tally_collect(&tally);
         ck_assert_uint_eq(tally.totals.ios[DIRECTION_WRITE], 7);
