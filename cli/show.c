@@ -113,7 +113,8 @@ static json_object *phase_json(const StoreRun *run, const StorePhase *phase, con
         json_add_u64(o, "write_bytes", phase->bytes[DIRECTION_WRITE]);
         json_add_u64(o, "trim_bytes", phase->bytes[DIRECTION_TRIM]);
         json_add_double(o, "iops_mean", query_rate(query_sum(phase->counted_ios), store_phase_counted_ns(phase)));
-        json_add_double(o, "bytes_per_s_mean", query_rate(query_sum(phase->counted_bytes), store_phase_counted_ns(phase)));
+        json_add_double(o, "bytes_per_s_mean", query_rate(query_sum(phase->counted_bytes),
+                                                       store_phase_counted_ns(phase)));
         json_add_double(o, "cpu_percent", cpu->host_percent);
         json_add_double(o, "worker_cpu_percent", cpu->worker_percent);
         json_add_seconds(o, "host_limited_s", cpu->cores_limited_ns + cpu->ring_limited_ns);
