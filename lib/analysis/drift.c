@@ -16,7 +16,6 @@
 #include "util/macro.h"
 
 #define DRIFT_MIN_BLOCKS 60   /* of fewer the correlation of the noise is not known */
-#define GOES_ON_SHARE 0.5     /* of the last half's slope */
 #define SLOPE_SIGMAS 2.5
 #define CLIP_SIGMAS 3.0
 #define CLIP_MIN 0.1 /* not less, lest a step in a quiet curve be taken for an outlier */
@@ -54,20 +53,14 @@ static bool is_within(double low, double high, double horizon_blocks) {
 
 /*
  * A line through what rose a little and then fell is flat, though it falls. So the last half of the stretch may not be
- * seen to go its own way, unless its own last half is at rest: then it is a dip. 1, 0, -ENOMEM.
+ * seen to go its own way. 1, 0, -ENOMEM.
  */
 static int last_half_is_bounded(const double *y, size_t n, double horizon_blocks, double *clipped, double *scratch) {
-        size_t half = n / 2, rest = half / 2;
-        double slope, hidden, last_slope;
+        size_t half = n / 2;
+        double slope, hidden;
 
         int r = slope_fit(y + n - half, half, clipped, scratch, &slope, &hidden);
-        if (r < 0)
-                return r;
-        bool moves = fabs(slope) > hidden && !is_within(slope, slope, horizon_blocks);
-        if (!moves)
-                return 1;
-        r = slope_fit(y + n - rest, rest, clipped, scratch, &last_slope, &hidden);
-        return r < 0 ? r : last_slope / slope < GOES_ON_SHARE;
+        return r < 0 ? r : fabs(slope) <= hidden || is_within(slope, slope, horizon_blocks);
 }
 
 /* 1, 0, -ENOMEM. clipped, scratch: n values. */

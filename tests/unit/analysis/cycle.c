@@ -160,6 +160,15 @@ START_TEST(a_cycle_that_moves_is_no_state) {
 }
 END_TEST
 
+START_TEST(the_low_of_a_cycle_that_moves_is_no_death) {
+        /* It stops for the second half of each period, and is watched to the end of one. */
+        Analysis *a = judge_moving_cycle(0.7, 0, 240, 7200);
+        ck_assert_int_eq(a->steady, STEADY_DRIFTING);
+        ck_assert_double_eq_tol(a->end_silent_s, 0, 1e-9);
+        analysis_free(a);
+}
+END_TEST
+
 START_TEST(a_cycle_moves_by_a_tenth) {
         static const struct { double end; SteadyState state; } cases[] = {
                 { 0.93, STEADY_CYCLING }, { 0.88, STEADY_DRIFTING }, { 1.06, STEADY_CYCLING },
@@ -373,6 +382,7 @@ static Suite *make_suite(void) {
         tcase_add_test(t, dead_stop_is_not_endlessly_deep);
         tcase_add_test(t, no_collapse_comes_of_a_quick_cycle);
         tcase_add_test(t, a_cycle_that_moves_is_no_state);
+        tcase_add_test(t, the_low_of_a_cycle_that_moves_is_no_death);
         tcase_add_test(t, a_cycle_moves_by_a_tenth);
         tcase_add_test(t, waves_show_in_noise);
         tcase_add_test(t, burst_before_a_cycle_counts);
