@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * Between run.c (the run itself), run-standing.c (where it stands), run-messages.c and run-verification.c (what its worker
- * says), and judgement.c (what that means) only.
+ * Between run.c (the run itself), run-standing.c (where it stands), run-messages.c and run-verification.c (what its
+ * worker says), and judgement.c (what that means) only.
  */
 
 #include "analysis/fio-watch.h"
