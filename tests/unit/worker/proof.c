@@ -26,7 +26,6 @@ static Plan plan = { .n_phases = 2, .phases = phases };
 static PhaseStanding standings[3];
 static Standing standing;
 static Refusal why;
-static bool is_replanned;
 static Error error;
 static char *detail;
 
@@ -56,7 +55,6 @@ static void setup(void) {
         memset(standings, 0, sizeof(standings));
         standing = (Standing){ .run_tag = TAG, .n_writes = N_WRITTEN, .n_phases = 2, .phases = standings };
         standing_note_plan(&standing, &plan);
-        is_replanned = false;
         error = ERROR_INIT;
         detail = NULL;
 }
@@ -116,10 +114,9 @@ static void stood_at(uint64_t first, uint64_t low, uint64_t settled_from, uint64
         };
 }
 
-/* The plan is what the run was started with, unless a test has noted another one before. */
+/* The plan is what the run was started with. */
 static int try(Likeness likeness) {
-        if (!is_replanned)
-                standing_note_plan(&standing, &plan);
+        standing_note_plan(&standing, &plan);
         free(detail);
         detail = NULL;
         return proof_try(&claim, &plan, &standing, likeness, &detail, &why, &error);
@@ -202,51 +199,6 @@ START_TEST(every_sector_of_a_block_counts) {
         overwrite(pattern_at(&pattern, 0).offset + BLOCK - 512, 512);
         stood_at(0, 1, 0, 0);
         expect_refused(LIKENESS_SAME, REFUSAL_FINAL, "of 1 blocks read back 1 hold something else");
-}
-END_TEST
-
-/* A job that counts CPUs comes to another order on a machine that has others; the drive is not to blame. */
-START_TEST(another_plan_is_named_and_not_the_drive) {
-        static const struct {
-                size_t offset;
-                bool is_u32;
-                const char *part;
-        } cases[] = {
-                { offsetof(PhasePlan, numjobs), true, "phase 1 of the run has numjobs=1, but its job comes to 9 now" },
-                { offsetof(PhasePlan, iodepth), true, "iodepth=1" },
-                { offsetof(PhasePlan, workers), true, "workers=1" },
-                { offsetof(PhasePlan, block_bytes[DIRECTION_READ]), false, "bs of reads=4096" },
-                { offsetof(PhasePlan, block_bytes[DIRECTION_WRITE]), false, "bs of writes=4096" },
-                { offsetof(PhasePlan, block_bytes[DIRECTION_TRIM]), false, "bs of trims=4096" },
-                { offsetof(PhasePlan, region_offset), false, "offset=0" },
-                { offsetof(PhasePlan, region_bytes), false, "size=16777216" },
-                { offsetof(PhasePlan, rw), true, "another order" },
-                { offsetof(PhasePlan, read_percent), true, "another order" },
-                { offsetof(PhasePlan, split[DIRECTION_WRITE].n), true, "another order" },
-                { offsetof(PhasePlan, zones[DIRECTION_READ].n), true, "another order" },
-                { offsetof(PhasePlan, stream_step_bytes), false, "another order" },
-                { offsetof(PhasePlan, n_blocks[DIRECTION_READ]), false, "another order" },
-                { offsetof(PhasePlan, limit_bytes), false, "another order" },
-                { offsetof(PhasePlan, limit_ios), false, "another order" },
-                { offsetof(PhasePlan, distribution), true, "another order" },
-                { offsetof(PhasePlan, zipf_theta), false, "another order" },
-                { offsetof(PhasePlan, seed), false, "another order" },
-        };
-
-        write_indices(TAG, 0, N_WRITTEN);
-        stood_at(0, N_WRITTEN, 0, 1000);
-        is_replanned = true;
-        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                PhasePlan was = phases[1];
-                uint8_t *field = (uint8_t *) &phases[1] + cases[i].offset;
-
-                memcpy(field, cases[i].is_u32 ? (const void *) &(uint32_t){ 9 } : &(uint64_t){ 9 },
-                       cases[i].is_u32 ? sizeof(uint32_t) : sizeof(uint64_t));
-                expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, cases[i].part);
-                ck_assert_ptr_null(strstr(error_message(&error), "another use"));
-                error_clear(&error);
-                phases[1] = was;
-        }
 }
 END_TEST
 
@@ -789,7 +741,6 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, each_of_a_few_is_looked_at);
         tcase_add_test(tc, data_over_a_part_of_it_is_noticed);
         tcase_add_test(tc, every_sector_of_a_block_counts);
-        tcase_add_test(tc, another_plan_is_named_and_not_the_drive);
         tcase_add_test(tc, blocks_of_another_run_are_told_as_such);
         tcase_add_test(tc, own_blocks_in_other_places_are_not_the_runs);
         tcase_add_test(tc, what_had_not_settled_may_be_lost_with_the_power);
