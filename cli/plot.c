@@ -378,10 +378,10 @@ const Verb verb_plot = {
         .words = "RUN... [--metric M] [--phase P] [--from S] [--to S] [--over written] [--log]",
         .description = "Draws a metric over running time: iops (default), write-iops, read-iops, trim-iops, bandwidth, "
                        "write-bandwidth, read-bandwidth, trim-bandwidth, latency-mean, latency-p50, latency-p99, "
-                       "latency-max, errors, in-flight, cpu, temperature. Each column shows the lowest and the highest sample in it, so "
-                       "that a dip of one second in ten hours is to be seen. Without --phase the whole run is shown, "
-                       "with the phases marked. Over what was written in place of time a curve can be held against "
-                       "those of larger drives, and SNIA's reports ask for it.",
+                       "latency-max, errors, in-flight, cpu, temperature. Each column shows the lowest and the highest "
+                       "sample in it, so that a dip of one second in ten hours is to be seen. Without --phase the "
+                       "whole run is shown, with the phases marked. Over what was written in place of time a curve can "
+                       "be held against those of larger drives, and SNIA's reports ask for it.",
         .n_words_min = 1,
         .n_words_max = SIZE_MAX,
         .uses_database = true,

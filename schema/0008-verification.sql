@@ -58,5 +58,6 @@ CREATE TABLE findings (
 CREATE INDEX findings_of_run ON findings (run, phase, finding);
 
 CREATE VIEW verification_summary AS
-SELECT run, phase, asked_bytes, checked_bytes, corrupt, misplaced, torn, lost, corrupt + misplaced + torn + lost AS errors
+SELECT run, phase, asked_bytes, checked_bytes, corrupt, misplaced, torn, lost,
+       corrupt + misplaced + torn + lost AS errors
 FROM verifications;

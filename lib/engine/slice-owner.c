@@ -10,7 +10,10 @@
 #include "engine/slice-internal.h"
 #include "util/time.h"
 
-/* A change takes some nanoseconds, a burst of completions microseconds; a thread that lost its processor in the middle of one is not waited for. */
+/*
+ * A change takes some nanoseconds, a burst of completions microseconds; a thread that lost its processor in the
+ * middle of one is not waited for.
+ */
 #define PLACE_TRIES 64U
 
 /* The signals of the process are for its main thread; a system call that one interrupts would look like the device. */

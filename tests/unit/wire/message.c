@@ -75,7 +75,8 @@ static Message messages[] = {
         { .type = MESSAGE_HISTORY, .history = { 3, 31, { .ceiling = 1000, .reach = 900, .flushed = 800, .n_maybes = 2,
                                                         .maybes = { { 5, 7 }, { 9, 1000 } } } } },
         { .type = MESSAGE_RECORDED, .recorded = { 3, 31, UINT64_MAX } },
-        { .type = MESSAGE_VERIFICATION, .verification = { 3, { UINT64_MAX - 1, UINT64_MAX, { 1, 2, 3, UINT64_MAX } } } },
+        { .type = MESSAGE_VERIFICATION,
+          .verification = { 3, { UINT64_MAX - 1, UINT64_MAX, { 1, 2, 3, UINT64_MAX } } } },
         { .type = MESSAGE_FINDING, .finding = { 3, MISMATCH_LOST, 4096, 512, (char *) "lost at offset 4096" } },
 };
 
