@@ -234,17 +234,21 @@ START_TEST(only_interrupted_runs_are_taken_up) {
 }
 END_TEST
 
+/* Interrupted, as the first versions wrote it. */
+#define OLD_RUN \
+        "INSERT INTO runs (run, name, job_text, state, device_path, device_name, disk_name, partition," \
+        " namespace_id, n_namespaces, diskseq, size_bytes, logical_block_bytes, physical_block_bytes," \
+        " rotational, read_ahead_kib, nr_requests, host, boot_id, run_tag, seed, imported, errors_known," \
+        " sample_interval_ns, created_at_ns) VALUES (1, 'j', '[p]', 'interrupted', '/dev/sda', 'sda', 'sda'," \
+        " 0, 0, 0, 1, 4096, 512," \
+        " 512, 0, 1, 1, 'h', 'b', '0000000000000001', '0000000000000002', 0, 1, 1000000000, 5);"
+
 /* An interrupted run of the version before this one, with I/O of which no position tells. */
 START_TEST(run_of_an_older_version_is_not_taken_up) {
         for (unsigned version = 0; version < 3; version++)
                 sql_run(test_path, schema_migrations[version]);
         sql_run(test_path,
-                "INSERT INTO runs (run, name, job_text, state, device_path, device_name, disk_name, partition,"
-                " namespace_id, n_namespaces, diskseq, size_bytes, logical_block_bytes, physical_block_bytes,"
-                " rotational, read_ahead_kib, nr_requests, host, boot_id, run_tag, seed, imported, errors_known,"
-                " sample_interval_ns, created_at_ns) VALUES (1, 'j', '[p]', 'interrupted', '/dev/sda', 'sda', 'sda',"
-                " 0, 0, 0, 1, 4096, 512,"
-                " 512, 0, 1, 1, 'h', 'b', '0000000000000001', '0000000000000002', 0, 1, 1000000000, 5);"
+                OLD_RUN
                 "INSERT INTO phases (run, phase, name, action, rw, read_percent, read_block_bytes, write_block_bytes,"
                 " trim_block_bytes, iodepth, numjobs, region_offset_bytes, region_bytes, state, write_ios)"
                 " VALUES (1, 0, 'p', 'io', 'randwrite', 0, 0, 4096, 0, 1, 1, 0, 4096, 'stopped', 77)");
@@ -268,12 +272,7 @@ START_TEST(run_of_version_4_goes_on_where_it_stood) {
         for (unsigned version = 0; version < 4; version++)
                 sql_run(test_path, schema_migrations[version]);
         sql_run(test_path,
-                "INSERT INTO runs (run, name, job_text, state, device_path, device_name, disk_name, partition,"
-                " namespace_id, n_namespaces, diskseq, size_bytes, logical_block_bytes, physical_block_bytes,"
-                " rotational, read_ahead_kib, nr_requests, host, boot_id, run_tag, seed, imported, errors_known,"
-                " sample_interval_ns, created_at_ns) VALUES (1, 'j', '[p]', 'interrupted', '/dev/sda', 'sda', 'sda',"
-                " 0, 0, 0, 1, 4096, 512,"
-                " 512, 0, 1, 1, 'h', 'b', '0000000000000001', '0000000000000002', 0, 1, 1000000000, 5);"
+                OLD_RUN
                 "INSERT INTO phases (run, phase, name, action, rw, read_percent, read_block_bytes, write_block_bytes,"
                 " trim_block_bytes, iodepth, numjobs, region_offset_bytes, region_bytes, state, write_ios, first_index,"
                 " low_index, next_index, next_write, issued_bytes, settled_from, settled_to, boot_ns)"
