@@ -238,6 +238,7 @@ static const struct {
         size_t offset;
 } run_properties[] = {
         { "State", 's', offsetof(BusRun, state) },
+        { "WaitsFor", 's', offsetof(BusRun, waits_for) },
         { "Device", 's', offsetof(BusRun, device) },
         { "Model", 's', offsetof(BusRun, model) },
         { "Serial", 's', offsetof(BusRun, serial) },
@@ -292,7 +293,9 @@ static int read_properties(sd_bus_message *m, BusRun *run) {
                 if (r >= 0)
                         r = sd_bus_message_exit_container(m);
         }
-        return r < 0 ? r : run->state && run->device && run->model && run->serial && run->phase ? 0 : -EBADMSG;
+        if (r < 0)
+                return r;
+        return run->state && run->waits_for && run->device && run->model && run->serial && run->phase ? 0 : -EBADMSG;
 }
 
 int bus_client_get_run(BusClient *client, uint32_t run, BusRun *ret, Error *error) {
@@ -313,6 +316,7 @@ int bus_client_get_run(BusClient *client, uint32_t run, BusRun *ret, Error *erro
 
 void bus_run_clear(BusRun *run) {
         free(run->state);
+        free(run->waits_for);
         free(run->device);
         free(run->model);
         free(run->serial);

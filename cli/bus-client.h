@@ -38,6 +38,7 @@ int bus_client_find_run(BusClient *client, const char *which, uint32_t *ret_run,
 /* What the service tells of a run. */
 typedef struct BusRun {
         char *state;
+        char *waits_for; /* what a user has to do for it to go on; "" for nothing */
         char *device, *model, *serial; /* "" where there is none */
         char *phase;
         uint64_t size_bytes;

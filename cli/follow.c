@@ -8,6 +8,7 @@
 #include "live.h"
 #include "output.h"
 #include "util/macro.h"
+#include "util/text.h"
 #include "util/time.h"
 
 #define REFRESH_MS 1000
@@ -27,9 +28,9 @@ static void follow_clear(Follow *follow) {
         free(follow->seen);
 }
 
-/* Whether nothing more is to be waited for; an interrupted run is taken up again by itself. */
+/* Whether nothing more is to be waited for; an interrupted run is taken up again by itself, if it waits for no user. */
 static bool has_ended(const FollowedRun *run) {
-        return run_state_is_final(run->state);
+        return run->needs_user || run_state_is_final(run->state);
 }
 
 static LiveStatus live_status(const Follow *follow, size_t i) {
@@ -49,6 +50,16 @@ static LiveStatus live_status(const Follow *follow, size_t i) {
                 .in_flight = run->in_flight,
                 .oldest_io_ns = run->oldest_io_ns,
         };
+}
+
+static int tell_what_it_waits_for(Follow *follow, size_t i) {
+        _cleanup_free_ char *what = text_escape(follow->seen[i].waits_for);
+
+        if (!what)
+                return -ENOMEM;
+        live_clear(&follow->live);
+        output_notice("run %" PRIu32 " is %s and waits for %s", follow->runs[i].id, follow->seen[i].state, what);
+        return 0;
 }
 
 static int print_end(Follow *follow, size_t i) {
@@ -78,6 +89,9 @@ static int look(Follow *follow, size_t i, Error *error) {
                 return error_set(error, ERROR_FAILED, EBADMSG, "the service's answer is not understood: state '%s'",
                                  seen->state);
         follow->runs[i].state = (RunState) state;
+        follow->runs[i].needs_user = *seen->waits_for;
+        if (follow->runs[i].needs_user)
+                return tell_what_it_waits_for(follow, i);
         return has_ended(&follow->runs[i]) ? print_end(follow, i) : 0;
 }
 

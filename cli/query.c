@@ -52,6 +52,7 @@ json_object *query_run_json(const StoreRun *run) {
         json_add_string(row, "name", run->name);
         json_add_string(row, "label", run->label);
         json_add_string(row, "state", run_state_name(run->state));
+        json_add_string(row, "waits_for", run->waits_for);
         json_add(row, "device", device);
         json_add_string(row, "phase", run->phase_name);
         json_add_time(row, "created_at", run->created_at_ns);

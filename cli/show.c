@@ -248,6 +248,7 @@ static void print_run(const Shown *shown) {
         print_field("description", shown->description);
         print_field("label", run->label);
         print_field("state", run_state_name(run->state));
+        print_field("waits for", run->waits_for);
         printf("%-12s %s\n", "started", output_format_time(run->started_at_ns, time));
         if (run->finished_at_ns != 0)
                 printf("%-12s %s\n", "finished", output_format_time(run->finished_at_ns, time));

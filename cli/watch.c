@@ -13,6 +13,7 @@
 #include "output.h"
 #include "query.h"
 #include "util/macro.h"
+#include "util/text.h"
 
 #define REFRESH_MS 1000
 
@@ -124,10 +125,24 @@ static int print_json(const Watch *watch) {
         return output_json(watch->cli, o, true);
 }
 
-/* An interrupted run goes on by itself, if a service is there to take it up. */
+/* An interrupted run goes on by itself, if a service is there to take it up and it waits for no user. */
 static bool may_go_on(const Watch *watch) {
         return run_state_is_active(watch->run.state) ||
-               (watch->run.state == RUN_INTERRUPTED && store_service_is_alive(watch->cli->database));
+               (watch->run.state == RUN_INTERRUPTED && !watch->run.waits_for &&
+                store_service_is_alive(watch->cli->database));
+}
+
+static int tell_what_it_waits_for(Watch *watch) {
+        _cleanup_free_ char *what = NULL;
+
+        if (!watch->run.waits_for)
+                return 0;
+        what = text_escape(watch->run.waits_for);
+        if (!what)
+                return -ENOMEM;
+        live_end(&watch->live);
+        output_notice("run %" PRIu32 " waits for %s", watch->run.id, what);
+        return 0;
 }
 
 /* Until nothing more will happen: the run has ended, or nobody is there to go on with it. */
@@ -142,7 +157,7 @@ static int watch_loop(Watch *watch, int interrupt_fd, Error *error) {
                         return r;
 
                 if (!may_go_on(watch))
-                        return 0;
+                        return tell_what_it_waits_for(watch);
                 if (live_wait(interrupt_fd, REFRESH_MS) > 0)
                         return EXIT_STATUS_INTERRUPTED;
         }
@@ -178,7 +193,7 @@ const Verb verb_watch = {
         .summary = "a run as it goes on",
         .words = "[RUN]",
         .description = "Shows how a run (the newest, if none is named) is going, refreshed every second, until it "
-                       "ends or no service is there to go on with it. Piped, each refresh is a line; with --json, a "
+                       "ends or nothing will go on with it by itself. Piped, each refresh is a line; with --json, a "
                        "document on a line.",
         .n_words_max = 1,
         .uses_database = true,

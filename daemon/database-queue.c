@@ -18,6 +18,7 @@ typedef enum ChangeKind {
         CHANGE_RUN_STATE,
         CHANGE_STOP_ASKED,
         CHANGE_DRAINED,
+        CHANGE_WAITS_FOR,
         CHANGE_PLACE,
         CHANGE_PHASE_STATE,
         CHANGE_SAMPLE,
@@ -72,7 +73,8 @@ struct Change {
         };
         size_t length;  /* of data */
         _Alignas(uint64_t) uint8_t data[]; /* sample: encoded; event: its detail and a NUL; place: four strings;
-                         * history, verification: itself; finding: its detail and a NUL */
+                         * waits for: text and a NUL, or nothing; history, verification: itself; finding: its detail
+                         * and a NUL */
 };
 
 typedef struct Chain {
@@ -207,6 +209,15 @@ int queue_push_finding(Queue *queue, uint32_t run, const StoreFinding *finding) 
 
 int queue_push_drained(Queue *queue, uint32_t run) {
         Change *change = change_new(CHANGE_DRAINED, run, 0, NULL, 0);
+        if (!change)
+                return -ENOMEM;
+        queue_append(queue, change);
+        return 0;
+}
+
+/* As data, or none for NULL. */
+int queue_push_waits_for(Queue *queue, uint32_t run, const char *waits_for) {
+        Change *change = change_new(CHANGE_WAITS_FOR, run, 0, waits_for, waits_for ? strlen(waits_for) + 1 : 0);
         if (!change)
                 return -ENOMEM;
         queue_append(queue, change);
@@ -525,6 +536,9 @@ int change_write(const Change *change, Store *store, Sample *scratch, Error *err
                 return store_set_stop_asked(store, change->run, change->at_ns, error);
         case CHANGE_DRAINED:
                 return store_set_drained(store, change->run, error);
+        case CHANGE_WAITS_FOR:
+                return store_set_waits_for(store, change->run, change->length > 0 ? (const char *) change->data : NULL,
+                                           error);
         case CHANGE_PLACE:
                 return place_write(change, store, error);
         case CHANGE_PHASE_STATE:

@@ -38,6 +38,7 @@ void queue_clear(Queue *queue);
 int queue_push_run_state(Queue *queue, uint32_t run, RunState state, int64_t at_ns);
 int queue_push_stop_asked(Queue *queue, uint32_t run, int64_t at_ns);
 int queue_push_drained(Queue *queue, uint32_t run);
+int queue_push_waits_for(Queue *queue, uint32_t run, const char *waits_for);
 int queue_push_place(Queue *queue, uint32_t run, const DeviceInfo *device, const char *boot_id);
 int queue_push_phase_state(Queue *queue, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns);
 

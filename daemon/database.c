@@ -530,6 +530,10 @@ int database_set_drained(Database *database, uint32_t run) {
         return WITH_QUEUE(database, queue_push_drained(&database->queue, run));
 }
 
+int database_set_waits_for(Database *database, uint32_t run, const char *waits_for) {
+        return WITH_QUEUE(database, queue_push_waits_for(&database->queue, run, waits_for));
+}
+
 int database_set_place(Database *database, uint32_t run, const DeviceInfo *device, const char *boot_id) {
         return WITH_QUEUE(database, queue_push_place(&database->queue, run, device, boot_id));
 }

@@ -89,6 +89,7 @@ int database_when_written(Database *database, uint64_t timeout_ns, DatabaseWritt
 int database_set_run_state(Database *database, uint32_t run, RunState state, int64_t at_ns);
 int database_set_stop_asked(Database *database, uint32_t run, int64_t at_ns);
 int database_set_drained(Database *database, uint32_t run);
+int database_set_waits_for(Database *database, uint32_t run, const char *waits_for);
 int database_set_place(Database *database, uint32_t run, const DeviceInfo *device, const char *boot_id);
 int database_set_phase_state(Database *database, uint32_t run, uint32_t phase, PhaseState state, int64_t at_ns);
 int database_add_sample(Database *database, uint32_t run, const Sample *sample);

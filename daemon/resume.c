@@ -101,8 +101,7 @@ static void resume_give_up(Resume *resume, const char *why) {
         Run *run = resume->run;
 
         resume_forget(resume);
-        run_record(run, EVENT_OUTAGE, "it is not taken up: %s; connect it and run 'plateau resume %" PRIu32 "'", why,
-                   run_id(run));
+        run_wait_for(run, "its drive, and then for 'plateau resume %" PRIu32 "': %s", run_id(run), why);
 }
 
 static void resume_on_absent(Resume *resume, const char *why) {
@@ -231,6 +230,7 @@ static int resume_new(Resume **ret, Manager *manager, Run *run) {
                 .busy_usec = BUSY_USEC_MIN,
         };
         manager->resumes = resume;
+        run_wait_no_more(run);
         *ret = resume;
         return 0;
 }
@@ -249,8 +249,8 @@ void resume_consider(Manager *manager, Run *run) {
         if (resume || manager->stopping)
                 return;
         if (n_deaths >= N_DEATHS_MAX) {
-                run_record(run, EVENT_OUTAGE, "its worker has died %u times without minutes of samples between; it is "
-                           "taken up again by 'plateau resume %" PRIu32 "' only", n_deaths, run_id(run));
+                run_wait_for(run, "'plateau resume %" PRIu32 "': its worker has died %u times without minutes of "
+                             "samples between", run_id(run), n_deaths);
                 return;
         }
 

@@ -30,6 +30,7 @@ static int append_text(sd_bus *bus, const char *path, const char *interface, con
         } texts[] = {
                 { "JobName", run_job_name }, { "Label", run_label },   { "Device", run_device_path },
                 { "Model", run_model },      { "Serial", run_serial }, { "Phase", run_phase_name },
+                { "WaitsFor", run_waits_for },
         };
 
         for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -136,6 +137,7 @@ static const sd_bus_vtable run_vtable[] = {
         SD_BUS_METHOD_WITH_NAMES("Stop", NULL, , "u", SD_BUS_PARAM(pending), method_stop, OPEN),
         SD_BUS_PROPERTY("Id", "u", append_id, 0, CONSTANT),
         SD_BUS_PROPERTY("State", "s", append_state, 0, CHANGES),
+        SD_BUS_PROPERTY("WaitsFor", "s", append_text, 0, CHANGES),
         SD_BUS_PROPERTY("JobName", "s", append_text, 0, CONSTANT),
         SD_BUS_PROPERTY("Label", "s", append_text, 0, CONSTANT),
         SD_BUS_PROPERTY("Device", "s", append_text, 0, CHANGES),
@@ -219,7 +221,9 @@ void run_bus_emit_changed(sd_bus *bus, Run *run, RunChange change) {
 
         run_bus_path(run, path);
         if (change == RUN_CHANGE_STATE)
-                (void) sd_bus_emit_properties_changed(bus, path, BUS_RUN_INTERFACE, "State", NULL);
+                (void) sd_bus_emit_properties_changed(bus, path, BUS_RUN_INTERFACE, "State", "WaitsFor", NULL);
+        else if (change == RUN_CHANGE_WAITS_FOR)
+                (void) sd_bus_emit_properties_changed(bus, path, BUS_RUN_INTERFACE, "WaitsFor", NULL);
         else if (change == RUN_CHANGE_DEVICE)
                 (void) sd_bus_emit_properties_changed(bus, path, BUS_RUN_INTERFACE, "Device", NULL);
         else

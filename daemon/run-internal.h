@@ -45,6 +45,7 @@ struct Run {
         /* What it needs to be taken up; NULL for one that is over, or of which that is not known. */
         char *job_text;
         Standing *standing;
+        char *waits_for;         /* NULL: for nothing that a user has to do */
         int64_t since_ns;        /* realtime: the end of its last sample */
         unsigned n_deaths;       /* of workers, see run_n_deaths() */
         unsigned n_errnos;

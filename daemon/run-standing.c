@@ -10,6 +10,8 @@
  */
 
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
@@ -122,6 +124,36 @@ const char *run_job_text(const Run *run) {
 
 unsigned run_n_deaths(const Run *run) {
         return run->n_deaths;
+}
+
+const char *run_waits_for(const Run *run) {
+        return run->waits_for ? run->waits_for : "";
+}
+
+static void run_set_waits_for(Run *run, char *what) {
+        free(run->waits_for);
+        run->waits_for = what;
+        if (database_set_waits_for(run->database, run->id, what) < 0)
+                log_error("run %" PRIu32 ": out of memory, what it waits for is not written down", run->id);
+        run->observer->changed(run, RUN_CHANGE_WAITS_FOR, run->userdata);
+}
+
+void run_wait_for(Run *run, const char *format, ...) {
+        char *what;
+        va_list args;
+
+        va_start(args, format);
+        int r = vasprintf(&what, format, args);
+        va_end(args);
+        if (r < 0)
+                return;
+        run_record(run, EVENT_OUTAGE, "it waits for %s", what);
+        run_set_waits_for(run, what);
+}
+
+void run_wait_no_more(Run *run) {
+        if (run->waits_for)
+                run_set_waits_for(run, NULL);
 }
 
 void run_refuse(Run *run, const char *why) {

@@ -95,6 +95,7 @@ int run_new_stored(Run **ret, Database *database, const RunObserver *observer, v
                 .size_bytes = stored->size_bytes,
                 .planned_ns = stored->has_planned_time ? stored->planned_ns : 0,
                 .phase_name = TAKE_PTR(stored->phase_name),
+                .waits_for = TAKE_PTR(stored->waits_for),
                 .progress = { .elapsed_ns = stored->elapsed_ns },
         };
         if (!run_has_strings(run))
@@ -160,6 +161,7 @@ Run *run_free(Run *run) {
         strv_free(run->notices);
         free(run->outcome_detail);
         free(run->job_text);
+        free(run->waits_for);
         standing_free(run->standing);
         free(run->proof);
         free(run);
@@ -224,6 +226,8 @@ bool run_set_state_at(Run *run, RunState state, int64_t at_ns) {
                 return false;
 
         run->state = state;
+        free(run->waits_for); /* in the database, too */
+        run->waits_for = NULL;
         int r = database_set_run_state(run->database, run->id, state, at_ns);
         if (r < 0)
                 log_error("run %" PRIu32 ": its state '%s' is lost: %s", run->id, run_state_name(state), strerror(-r));

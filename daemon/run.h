@@ -18,6 +18,7 @@ typedef enum RunChange {
         RUN_CHANGE_STATE,
         RUN_CHANGE_PHASE,
         RUN_CHANGE_DEVICE,
+        RUN_CHANGE_WAITS_FOR,
 } RunChange;
 
 /*
@@ -81,6 +82,7 @@ bool run_can_be_taken_up(const Run *run);
 /* Of such a run, for its next worker, which is to look in this boot. The run's own. */
 Standing *run_standing(Run *run, const char *boot_id);
 const char *run_job_text(const Run *run);
+const char *run_waits_for(const Run *run); /* what a user has to do for it to go on; "": nothing */
 unsigned run_n_deaths(const Run *run); /* of its workers, none of which has told samples of some minutes since */
 
 /*
@@ -88,6 +90,10 @@ unsigned run_n_deaths(const Run *run); /* of its workers, none of which has told
  * proof: for a person.
  */
 void run_take_up(Run *run, WorkerProcess *worker, DeviceInfo *found, const char *boot_id, const char *proof);
+
+/* Nobody takes it up until a user has done that: an event, the database and the bus say so. Until it is tried again. */
+void run_wait_for(Run *run, const char *format, ...) _printf_(2, 3);
+void run_wait_no_more(Run *run);
 
 /* It cannot be taken up, ever. */
 void run_refuse(Run *run, const char *why);

@@ -108,6 +108,7 @@ void store_run_clear(StoreRun *run) {
                 run->name,      run->label,     run->job_text,    run->device_path, run->model,
                 run->serial,    run->wwn,       run->firmware,    run->transport,   run->link,
                 run->host,      run->scheduler, run->write_cache, run->host_driver, run->phase_name,
+                run->waits_for,
         };
 
         for (size_t i = 0; i < ELEMENTSOF(strings); i++)
@@ -130,7 +131,7 @@ void store_runs_free(StoreRun *runs, size_t n) {
         " r.physical_block_bytes, r.read_ahead_kib, r.nr_requests, r.host, r.run_tag, r.seed,"        \
         " r.imported, r.errors_known, r.sample_interval_ns,"                                          \
         " r.created_at_ns, r.started_at_ns, r.finished_at_ns,"                                        \
-        " r.planned_ns IS NOT NULL, r.planned_ns, r.stop_asked_at_ns IS NOT NULL,"                   \
+        " r.planned_ns IS NOT NULL, r.planned_ns, r.stop_asked_at_ns IS NOT NULL, r.waits_for,"      \
         " (SELECT count(*) FROM phases WHERE run = r.run),"                                           \
         " (SELECT name FROM phases WHERE run = r.run AND state <> 'pending'"                          \
         "  ORDER BY phase DESC LIMIT 1),"                                                             \
@@ -190,7 +191,6 @@ static int read_hex64(Store *store, Columns *c, uint64_t *ret, Error *error) {
 static int read_run(Store *store, Columns *c, void *item, Error *error) {
         StoreRun *run = item;
 
-
         run->id = column_u32(c);
         run->name = column_string(c);
         run->label = column_string(c);
@@ -214,6 +214,7 @@ static int read_run(Store *store, Columns *c, void *item, Error *error) {
         run->has_planned_time = column_i64(c) != 0;
         run->planned_ns = column_u64(c);
         run->stop_asked = column_i64(c) != 0;
+        run->waits_for = column_string(c);
         run->n_phases = column_u32(c);
         run->phase_name = column_string(c);
         run->n_samples = column_u64(c);

@@ -14,6 +14,7 @@ typedef enum WriteKind {
         WRITE_RUN_STATE,
         WRITE_STOP_ASKED,
         WRITE_DRAINED,
+        WRITE_WAITS_FOR,
         WRITE_PLACE,
         WRITE_PHASE_STATE,
         WRITE_SAMPLE,

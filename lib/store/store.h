@@ -103,6 +103,12 @@ int store_set_stop_asked(Store *store, uint32_t run, int64_t at_ns, Error *error
 /* The samples tell of all I/O that an interrupted run has submitted. True until its state changes. */
 int store_set_drained(Store *store, uint32_t run, Error *error);
 
+/*
+ * What an interrupted run waits for that a user has to do, for people, or NULL: nothing. Until its state changes; in
+ * any other state it waits for nothing.
+ */
+int store_set_waits_for(Store *store, uint32_t run, const char *waits_for, Error *error);
+
 /* Under what name its device was found, and in which boot: path, name, disk_name and diskseq are taken. */
 int store_set_place(Store *store, uint32_t run, const DeviceInfo *device, const char *boot_id, Error *error);
 
@@ -211,6 +217,7 @@ typedef struct StoreRun {
         bool imported; /* another tool recorded it: there are no histograms */
         bool errors_known;
         bool stop_asked; /* a user has asked for its end */
+        char *waits_for; /* what a user has to do for it to go on; NULL: nothing */
         bool has_planned_time;
         uint64_t planned_ns;
         uint32_t n_phases;

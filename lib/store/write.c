@@ -16,7 +16,7 @@ static const char *const write_sql[N_WRITES] = {
         [WRITE_BEGIN] = "BEGIN IMMEDIATE",
         [WRITE_COMMIT] = "COMMIT",
         [WRITE_RUN_STATE] =
-                "UPDATE runs SET state = ?2, drained = 0,"
+                "UPDATE runs SET state = ?2, drained = 0, waits_for = NULL,"
                 " paused = CASE ?2 WHEN 'interrupted' THEN paused OR state = 'paused' WHEN 'queued' THEN paused"
                 " ELSE 0 END,"
                 " started_at_ns = CASE WHEN ?2 = 'running' THEN coalesce(started_at_ns, ?3) ELSE started_at_ns END,"
@@ -27,6 +27,7 @@ static const char *const write_sql[N_WRITES] = {
                 " WHERE run = ?1",
         [WRITE_STOP_ASKED] = "UPDATE runs SET stop_asked_at_ns = coalesce(stop_asked_at_ns, ?2) WHERE run = ?1",
         [WRITE_DRAINED] = "UPDATE runs SET drained = state = 'interrupted' WHERE run = ?1",
+        [WRITE_WAITS_FOR] = "UPDATE runs SET waits_for = iif(state = 'interrupted', ?2, NULL) WHERE run = ?1",
         [WRITE_PLACE] =
                 "UPDATE runs SET device_path = ?2, device_name = ?3, disk_name = ?4, diskseq = ?5, boot_id = ?6"
                 " WHERE run = ?1",
@@ -302,6 +303,18 @@ int store_set_drained(Store *store, uint32_t run, Error *error) {
                 return r;
 
         sqlite3_bind_int64(stmt, 1, run);
+        return statement_update_one(store, stmt, run, error);
+}
+
+int store_set_waits_for(Store *store, uint32_t run, const char *waits_for, Error *error) {
+        _cleanup_reset_ sqlite3_stmt *stmt = NULL;
+        int r = statement_write(store, WRITE_WAITS_FOR, &stmt, error);
+        if (r < 0)
+                return r;
+
+        Binder b = { .stmt = stmt };
+        bind_u64(&b, run);
+        bind_text(&b, waits_for);
         return statement_update_one(store, stmt, run, error);
 }
 

@@ -328,6 +328,34 @@ def test_killed_worker_is_replaced(own_service, loop):
     check_goes_on(own_service, run, before)
 
 
+def test_run_whose_workers_die_waits_for_a_user_and_says_so(own_service, loop):
+    device = loop(SIZE)
+    job = scratch_path("job") / "wait.fio"
+    job.write_text(RANDOM)
+    wait = own_service.cli.popen("start", job, "--device", device.path, "--confirm", device.confirm, "--wait")
+    wait_for(lambda: own_service.cli.json("list")["runs"], 10, "the run")
+    watch = own_service.cli.popen("watch", "1")
+    own_service.wait_samples(1, 1)
+    for n in (1, 2):
+        os.kill(own_service.wait_workers(1)[0], signal.SIGKILL)
+        own_service.wait_event(1, "resumed", n)
+    os.kill(own_service.wait_workers(1)[0], signal.SIGKILL)
+
+    waits_for = "'plateau resume 1': its worker has died 3 times without minutes of samples between"
+    _, said = wait.communicate(timeout=20)
+    assert (wait.returncode, said.splitlines()[-1]) == (1, f"plateau: run 1 is interrupted and waits for {waits_for}")
+    _, said = watch.communicate(timeout=20)
+    assert (watch.returncode, said) == (0, f"plateau: run 1 waits for {waits_for}\n")
+    shown = own_service.row(1)
+    assert shown["waits_for"] == waits_for
+    assert details(shown, "outage")[-1] == f"it waits for {waits_for}"
+    assert f"waits for    {waits_for}" in own_service.cli("show", 1).out.splitlines()
+
+    own_service.cli("resume", 1)
+    own_service.wait_event(1, "resumed", 3)
+    assert own_service.row(1)["waits_for"] is None
+
+
 def test_stopped_service_goes_on_exactly_there(own_service, loop):
     (run,) = own_service.start_run(RANDOM, loop(SIZE))
     own_service.wait_samples(run, 2)

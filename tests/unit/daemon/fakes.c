@@ -214,6 +214,11 @@ int database_set_drained(Database *database, uint32_t run) {
         return 0;
 }
 
+int database_set_waits_for(Database *database, uint32_t run, const char *waits_for) {
+        snprintf(fake_database.waits_for, sizeof(fake_database.waits_for), "%s", waits_for ?: "");
+        return 0;
+}
+
 int database_set_place(Database *database, uint32_t run, const DeviceInfo *device, const char *boot_id) {
         fake_database.n_places++;
         return 0;

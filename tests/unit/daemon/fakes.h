@@ -46,6 +46,7 @@ typedef struct FakeDatabase {
         History history; /* the last ones written */
         Verification verification;
         unsigned n_drained;
+        char waits_for[256];
         unsigned n_places;
         StoreRun *stored; /* what it holds when it is opened, or NULL; allocated */
         unsigned n_samples;

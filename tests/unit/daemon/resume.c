@@ -265,9 +265,11 @@ START_TEST(a_run_that_was_asked_for_outlives_the_absence_of_its_drive) {
         ck_assert_int_eq(run_state(run), RUN_INTERRUPTED);
         ck_assert_uint_eq(fake_count_events(EVENT_REFUSED), 0);
         ck_assert_str_eq(fake_event(EVENT_OUTAGE)->detail,
-                         "it is not taken up: for a reason; connect it and run 'plateau resume 7'");
+                         "it waits for its drive, and then for 'plateau resume 7': for a reason");
+        ck_assert_str_eq(run_waits_for(run), "its drive, and then for 'plateau resume 7': for a reason");
 
         ck_assert_int_eq(run_resume(run, NULL), 0);
+        ck_assert_str_eq(run_waits_for(run), "");
         fake_timer_expires(0);
         taken_up();
 }
@@ -324,9 +326,14 @@ START_TEST(three_deaths_without_minutes_of_samples_are_enough) {
                         fake_timer_expires(USEC_PER_SEC << i);
         }
         unsigned n = fake_worker.n_spawned;
-        ck_assert_ptr_nonnull(strstr(fake_event(EVENT_OUTAGE)->detail, "has died 3 times"));
+        ck_assert_str_eq(run_waits_for(run), "'plateau resume 7': its worker has died 3 times without minutes of "
+                                             "samples between");
+        ck_assert_str_eq(fake_database.waits_for, run_waits_for(run));
+        ck_assert_int_eq(strncmp(fake_event(EVENT_OUTAGE)->detail, "it waits for ", 13), 0);
 
         ck_assert_int_eq(run_resume(run, &error), 0);
+        ck_assert_str_eq(run_waits_for(run), "");
+        ck_assert_str_eq(fake_database.waits_for, "");
         fake_timer_expires(0);
         ck_assert_uint_eq(fake_worker.n_spawned, n + 1);
         taken_up();

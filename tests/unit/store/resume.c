@@ -164,6 +164,36 @@ START_TEST(drained_holds_until_the_state_changes) {
 }
 END_TEST
 
+static void set_waits_for(Store *store, uint32_t run, const char *what) {
+        ck_assert_int_eq(store_begin(store, NULL), 0);
+        ck_assert_int_eq(store_set_waits_for(store, run, what, NULL), 0);
+        ck_assert_int_eq(store_commit(store, NULL), 0);
+}
+
+static void expect_waits_for(Store *store, uint32_t run, const char *what) {
+        _cleanup_store_run_ StoreRun stored = {};
+
+        ck_assert_int_eq(store_get_run(store, run, &stored, NULL), 0);
+        ck_assert_pstr_eq(stored.waits_for, what);
+}
+
+START_TEST(what_a_run_waits_for_holds_until_the_state_changes) {
+        _cleanup_store_ Store *store = open_writer();
+        uint32_t run = add_run(store);
+
+        set_waits_for(store, run, "nothing, for it is not interrupted");
+        expect_waits_for(store, run, NULL);
+        set_state(store, run, RUN_INTERRUPTED);
+        set_waits_for(store, run, "somebody");
+        expect_waits_for(store, run, "somebody");
+        set_waits_for(store, run, NULL);
+        expect_waits_for(store, run, NULL);
+        set_waits_for(store, run, "somebody");
+        set_state(store, run, RUN_STOPPED);
+        expect_waits_for(store, run, NULL);
+}
+END_TEST
+
 START_TEST(paused_run_is_remembered_as_such) {
         static const struct {
                 RunState states[6];
@@ -310,6 +340,7 @@ static Suite *resume_suite(void) {
         tcase_add_test(tcase, phases_are_known_as_they_were_planned);
         tcase_add_test(tcase, all_that_are_done_are_behind_it);
         tcase_add_test(tcase, drained_holds_until_the_state_changes);
+        tcase_add_test(tcase, what_a_run_waits_for_holds_until_the_state_changes);
         tcase_add_test(tcase, paused_run_is_remembered_as_such);
         tcase_add_test(tcase, place_is_where_it_was_found_last);
         tcase_add_test(tcase, only_interrupted_runs_are_taken_up);
