@@ -12,9 +12,6 @@ typedef struct Cli {
         bool output_begun; /* part of a document is written: a later error goes to stderr */
 } Cli;
 
-/* A run that ended badly, or a verdict of fail: the one exit status that is no error. */
-#define EXIT_STATUS_BAD_RUN 1
-
 /* As a shell tells of a program that Ctrl-C ended. */
 #define EXIT_STATUS_INTERRUPTED 130
 

@@ -7,6 +7,7 @@
 #include "follow.h"
 #include "live.h"
 #include "output.h"
+#include "run/status.h"
 #include "util/macro.h"
 #include "util/text.h"
 #include "util/time.h"
@@ -89,7 +90,7 @@ static int look(Follow *follow, size_t i, Error *error) {
                 return error_set(error, ERROR_FAILED, EBADMSG, "the service's answer is not understood: state '%s'",
                                  seen->state);
         follow->runs[i].state = (RunState) state;
-        follow->runs[i].needs_user = *seen->waits_for;
+        follow->runs[i].needs_user = state == RUN_INTERRUPTED && *seen->waits_for; /* told a moment before it is */
         if (follow->runs[i].needs_user)
                 return tell_what_it_waits_for(follow, i);
         return has_ended(&follow->runs[i]) ? print_end(follow, i) : 0;
@@ -143,10 +144,16 @@ static int service_gone(const Follow *follow, Error *error) {
 }
 
 static int exit_status(const Follow *follow) {
-        for (size_t i = 0; i < follow->n; i++)
-                if (follow->runs[i].state != RUN_DONE)
-                        return EXIT_STATUS_BAD_RUN;
-        return 0;
+        int worst = 0;
+
+        for (size_t i = 0; i < follow->n; i++) {
+                int status = status_exit_of_run(follow->runs[i].state);
+
+                if (status == STATUS_EXIT_BAD)
+                        return status;
+                worst = MAX(worst, status);
+        }
+        return worst;
 }
 
 static int follow_loop(Follow *follow, int interrupt_fd, Error *error) {

@@ -13,8 +13,8 @@ typedef struct FollowedRun {
 
 /*
  * Waits until all these runs have ended, or wait for a user (start --wait), with a line of progress for each on a
- * terminal. The client has subscribed before. Returns the exit status: 0 if all are done, 1 if one ended otherwise, be
- * it that somebody stopped it or has to do something for it to go on, 130 after Ctrl-C, which leaves the runs alone;
+ * terminal. The client has subscribed before. Returns the exit status: that of the run that ended worst, as
+ * status_exit_of_run() has it, where 1 is worse than that of a refusal; 130 after Ctrl-C, which leaves the runs alone;
  * ERROR_UNREACHABLE if the service goes away.
  */
 int follow_runs(const Cli *cli, BusClient *client, FollowedRun *runs, size_t n, Error *error);

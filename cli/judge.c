@@ -100,6 +100,23 @@ static int compare_u64(const void *a, const void *b) {
         return (x > y) - (x < y);
 }
 
+static bool ends_run(EventKind kind) {
+        return kind == EVENT_FINISHED || kind == EVENT_REFUSED || kind == EVENT_LOST;
+}
+
+/* Of several the last: a run that was refused once may have been taken up later. */
+static int load_end(Judgement *j, const StoreEvent *events, size_t n_events) {
+        const char *detail = NULL;
+
+        for (size_t i = 0; i < n_events && run_state_is_final(j->run.state); i++)
+                if (ends_run(events[i].kind) && *events[i].detail != '\0')
+                        detail = events[i].detail;
+        if (!detail)
+                return 0;
+        j->end_detail = strdup(detail);
+        return j->end_detail ? 0 : -ENOMEM;
+}
+
 static int load_points(Judgement *j, Store *store, const StoreEvent *events, size_t n_events, Error *error) {
         _cleanup_free_ uint64_t *cuts_ns = calloc(MAX(n_events, (size_t) 1), sizeof(uint64_t));
         Loader loader = { .judgement = j, .cuts = { .at_ns = cuts_ns } };
@@ -131,6 +148,8 @@ static int load(Judgement *j, Store *store, const Arguments *arguments, const ch
                 r = choose_phase(j, arguments, error);
         if (r >= 0)
                 r = store_get_events(store, id, &events, &n_events, error);
+        if (r >= 0)
+                r = load_end(j, events, n_events);
         if (r >= 0)
                 r = load_points(j, store, events, n_events, error);
         store_events_free(events, n_events);
@@ -173,6 +192,7 @@ int judge_runs(Cli *cli, const Arguments *arguments, size_t item_size, JudgeLook
 void judgement_clear(Judgement *judgement) {
         store_run_clear(&judgement->run);
         query_phases_clear(&judgement->phases);
+        free(judgement->end_detail);
         free(judgement->points);
         series_done(&judgement->series);
         analysis_free(judgement->analysis);

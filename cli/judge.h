@@ -12,6 +12,7 @@ typedef struct Judgement {
         const StorePhase *phase; /* the judged one, of phases */
         Direction direction;     /* writes, or reads if nothing was written */
         bool read_only;          /* the device became so during the run */
+        char *end_detail;        /* of the event that tells how the run ended; NULL: none does */
 
         SeriesPoint *points; /* of the phase behind its ramp, cuts marked; times are seconds of its running time */
         size_t n_points;

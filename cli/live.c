@@ -11,6 +11,7 @@
 
 #include "live.h"
 #include "output.h"
+#include "phrase.h"
 #include "render/columns.h"
 #include "run/state.h"
 #include "util/macro.h"
@@ -35,6 +36,7 @@ typedef enum LivePart {
         PART_P99,
         PART_NO_ERRORS,
         PART_ERRORS,
+        PART_WRONG,
         PART_IN_FLIGHT,
         PART_OLDEST,
         N_LIVE_PARTS,
@@ -42,7 +44,8 @@ typedef enum LivePart {
 
 /* In the order in which they go where there is no room. */
 static const LivePart expendable[] = {
-        PART_IN_FLIGHT, PART_BANDWIDTH, PART_NO_ERRORS, PART_P99, PART_DEVICE, PART_PHASE, PART_ERRORS, PART_OLDEST,
+        PART_IN_FLIGHT, PART_BANDWIDTH, PART_NO_ERRORS, PART_P99,    PART_DEVICE,
+        PART_PHASE,     PART_ERRORS,    PART_OLDEST,    PART_WRONG,
 };
 
 typedef struct LiveParts {
@@ -92,8 +95,12 @@ static void add_figures(LiveParts *parts, const LiveStatus *s) {
                 add_part(parts, PART_BANDWIDTH, ", %.1f MB/s", s->bytes_per_s / 1e6);
         if (s->has_p99)
                 add_part(parts, PART_P99, ", p99 %s", output_format_latency(s->p99_ns, latency));
-        if (s->has_errors)
-                add_part(parts, s->errors > 0 ? PART_ERRORS : PART_NO_ERRORS, ", %" PRIu64 " errors", s->errors);
+        if (s->has_errors && (s->errors > 0 || s->wrong_blocks == 0))
+                add_part(parts, s->errors > 0 ? PART_ERRORS : PART_NO_ERRORS, ", %" PRIu64 " error%s", s->errors,
+                         plural(s->errors));
+        if (s->wrong_blocks > 0)
+                add_part(parts, PART_WRONG, ", %" PRIu64 " block%s not as written", s->wrong_blocks,
+                         plural(s->wrong_blocks));
         if (s->in_flight > 0)
                 add_part(parts, PART_IN_FLIGHT, ", %" PRIu32 " in flight", s->in_flight);
         if (s->oldest_io_ns >= STALL_NS)

@@ -22,6 +22,7 @@ typedef struct LiveStatus {
         uint64_t p99_ns;
         bool has_errors;
         uint64_t errors;        /* so far */
+        uint64_t wrong_blocks;  /* so far; read back, and not what was written */
         uint32_t in_flight;
         uint64_t oldest_io_ns;  /* told from STALL_NS on */
 } LiveStatus;

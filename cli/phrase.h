@@ -3,6 +3,8 @@
 
 /* Numbers as they stand in a sentence, each with its own buffer, so that one printf() can hold several. */
 
+#include <inttypes.h>
+
 #include "util/macro.h"
 #include "util/text.h"
 #include "util/time.h"
@@ -17,6 +19,11 @@ static inline Span span(double seconds) {
         if (seconds > 0)
                 time_format_span((uint64_t) (seconds * (double) NSEC_PER_SEC), s.text);
         return s;
+}
+
+/* Behind a noun. */
+static inline const char *plural(uint64_t n) {
+        return n == 1 ? "" : "s";
 }
 
 typedef struct Count {

@@ -64,6 +64,8 @@ json_object *query_run_json(const StoreRun *run) {
         else
                 json_add_null(row, "planned_s");
         json_add_double(row, "iops", query_iops(run));
+        json_add_u64_if(row, "io_errors", run->errors_known, run->io_errors);
+        json_add_u64_if(row, "verify_errors", run->is_verified, run->verify_errors);
         return row;
 }
 

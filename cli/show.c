@@ -7,6 +7,7 @@
 #include "analysis/from-sample.h"
 #include "matrix-cells.h"
 #include "output.h"
+#include "phrase.h"
 #include "query.h"
 #include "render/table.h"
 #include "util/macro.h"
@@ -490,6 +491,7 @@ static int print_errors(const Shown *shown) {
 static int print_summary(const Shown *shown) {
         uint64_t ios = 0, bytes = 0, written = 0, elapsed_ns = 0, errors = 0;
         char volume[TEXT_SIZE_MAX], written_text[TEXT_SIZE_MAX], iops[TEXT_SIZE_MAX], span[TIME_SPAN_MAX];
+        Verification verified;
 
         for (size_t i = 0; i < shown->phases.n; i++) {
                 const StorePhase *phase = &shown->phases.items[i];
@@ -511,7 +513,11 @@ static int print_summary(const Shown *shown) {
                 printf(" (%.2f x the device)", (double) written / (double) shown->run.size_bytes);
         if (!shown->run.errors_known)
                 return puts("; errors unknown") < 0 ? -EIO : 0;
-        return printf("; %" PRIu64 " errors\n", errors) < 0 ? -EIO : 0;
+        printf("; %" PRIu64 " I/O error%s", errors, plural(errors));
+        if (verified_total(&shown->verified, &verified))
+                printf("; %" PRIu64 " block%s read back not as written", verification_errors(&verified),
+                       verification_errors(&verified) == 1 ? " was" : "s were");
+        return putchar('\n') < 0 ? -EIO : 0;
 }
 
 static int show_text(const Shown *shown) {

@@ -229,9 +229,10 @@ const Verb verb_start = {
                        "none. EVERYTHING ON THE DEVICES IS OVERWRITTEN. Each must be confirmed by its serial number (a "
                        "partition: SERIAL-partN; one of several namespaces: SERIAL-nN; no serial: the kernel's name, "
                        "as in loop3), which 'plateau devices --json' tells as \"confirm\". A terminal is asked for "
-                       "it; a script passes it. With --wait, the exit status is 1 if a run fails, is stopped or waits "
-                       "for a user, and --json prints its document at the end, with the runs' last \"states\"; Ctrl-C "
-                       "leaves the runs alone.",
+                       "it; a script passes it. With --wait, the exit status is 0 if all runs are done or were "
+                       "stopped, by a user or by [stop], 1 if one failed, lost its device or waits for a user, else 3 "
+                       "if one was refused, and 5 if the service went away; --json prints its document at the end, "
+                       "with the runs' last \"states\"; Ctrl-C leaves the runs alone (130).",
         .n_words_min = 1,
         .n_words_max = 1,
         .uses_bus = true,

@@ -103,6 +103,7 @@ static int judge(void *item, Store *store, const Arguments *arguments, const cha
                 .expectations = &expectations,
                 .analysis = j->analysis,
                 .state = j->run.state,
+                .end_detail = j->end_detail,
                 .asked_for_none = j->phase->action == PHASE_ACTION_IDLE || !rw_mode_uses(j->phase->rw, j->direction),
                 .read_only = j->read_only,
                 .bytes_per_io = judgement_bytes_per_io(j),
@@ -199,28 +200,17 @@ static int verdict_json(Cli *cli, const JudgedRuns *runs) {
 
 /* --- text --- */
 
-/* Vendors mean powers of 1000 and fio's suffixes powers of 1024: both are told. */
-static void format_value(ExpectUnit unit, double value, char buf[static 2 * EXPECT_VALUE_MAX]) {
-        char text[EXPECT_VALUE_MAX];
-
-        expect_format(unit, value, text);
-        if (unit == EXPECT_UNIT_BYTES_PER_S && isfinite(value))
-                snprintf(buf, 2 * EXPECT_VALUE_MAX, "%s (%.4g MiB/s)", text, value / (double) MIB);
-        else
-                snprintf(buf, 2 * EXPECT_VALUE_MAX, "%s", text);
-}
-
 static void print_reason(const VerdictReason *reason) {
         const char *result = verdict_result_name(reason->result);
-        char expected[2 * EXPECT_VALUE_MAX], measured[2 * EXPECT_VALUE_MAX];
+        char expected[EXPECT_VALUE_MAX], measured[EXPECT_VALUE_MAX];
 
         if (reason->which < 0) {
-                printf("  %-12s %s\n", result, reason->text);
+                _cleanup_free_ char *text = text_escape(reason->text);
+                printf("  %-12s %s\n", result, text ?: "");
                 return;
         }
         const ExpectOption *option = &expect_options[reason->which];
-        format_value(option->unit, reason->expected, expected);
-        format_value(option->unit, reason->measured, measured);
+        expect_format_apart(option->unit, reason->expected, reason->measured, expected, measured);
         printf("  %-12s %s: expected at %s %s, measured %s (%s)\n", result, option->name,
                option->is_max ? "most" : "least", expected, measured, reason->text);
 }
@@ -259,7 +249,7 @@ static int exit_status(VerdictResult result) {
         case VERDICT_PASS:
                 return 0;
         case VERDICT_FAIL:
-                return EXIT_STATUS_BAD_RUN;
+                return STATUS_EXIT_BAD;
         default:
                 return status_exit(ERROR_INCONCLUSIVE);
         }

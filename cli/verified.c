@@ -109,16 +109,6 @@ static int add_row(Table *table, const StorePhase *phase, const Verification *v)
         return table_add_row(table, cells);
 }
 
-static void print_findings(const Verified *verified) {
-        if (verified->n_findings > 0)
-                puts("\nthe first blocks of each phase that were not what was written:");
-        for (size_t i = 0; i < verified->n_findings; i++) {
-                _cleanup_free_ char *text = text_escape(verified->findings[i].detail);
-
-                printf("  %s\n", text ?: "");
-        }
-}
-
 int verified_print(const Verified *verified, const StorePhase *phases) {
         static const TableColumn columns[] = {
                 { "VERIFIED", .truncate = true }, { "CHECKED", .right = true }, { "OF", .right = true },
@@ -135,9 +125,5 @@ int verified_print(const Verified *verified, const StorePhase *phases) {
         for (size_t i = 0; r >= 0 && i < verified->n_phases; i++)
                 if (verified->is_known[i])
                         r = add_row(table, &phases[i], &verified->of[i]);
-        if (r >= 0)
-                r = output_table(table);
-        if (r >= 0)
-                print_findings(verified);
-        return r;
+        return r < 0 ? r : output_table(table);
 }

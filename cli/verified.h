@@ -28,5 +28,8 @@ VerifiedShare verified_least(const Verified *verified);
 /* Of a phase: {"asked_bytes","checked_bytes","errors","corrupt",...,"findings":[...]}. NULL: it was not checked. */
 json_object *verified_json(const Verified *verified, size_t phase);
 
-/* A table of the phases that were checked, and what was found; nothing if none was. */
+/*
+ * A table of the phases that were checked, and how many blocks of which kind were wrong; nothing if none was. Which
+ * they are the run's events tell.
+ */
 int verified_print(const Verified *verified, const StorePhase *phases);

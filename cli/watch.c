@@ -12,6 +12,7 @@
 #include "live.h"
 #include "output.h"
 #include "query.h"
+#include "run/status.h"
 #include "util/macro.h"
 #include "util/text.h"
 
@@ -24,9 +25,9 @@ typedef struct Watch {
         StoreRun run;
         QueryPhases phases; /* for their names, which never change */
         RunState shown_state;
+        uint64_t shown_verify_errors;
         bool shown;
         uint64_t next_seq; /* of the first sample not seen yet */
-        uint64_t errors;   /* in all samples seen */
         bool has_sample;
         Sample sample;     /* the newest */
         StoreLatency latency;
@@ -46,7 +47,6 @@ static int on_sample(const Sample *sample, const StoreLatency *latency, void *us
         watch->sample = *sample;
         watch->latency = *latency;
         watch->has_sample = true;
-        watch->errors += sample->errors;
         watch->next_seq = sample->seq + 1;
         return 0;
 }
@@ -68,9 +68,11 @@ static int refresh(Watch *watch, Error *error) {
         if (r < 0)
                 return r;
 
-        bool news = !watch->shown || watch->shown_state != run.state || watch->next_seq != seen;
+        bool news = !watch->shown || watch->shown_state != run.state || watch->next_seq != seen ||
+                    watch->shown_verify_errors != run.verify_errors;
         watch->shown = true;
         watch->shown_state = run.state;
+        watch->shown_verify_errors = run.verify_errors;
         return news;
 }
 
@@ -90,7 +92,8 @@ static LiveStatus watch_status(const Watch *watch) {
                 .iops = NAN,
                 .bytes_per_s = NAN,
                 .has_errors = watch->has_sample && watch->run.errors_known,
-                .errors = watch->errors,
+                .errors = watch->run.io_errors,
+                .wrong_blocks = watch->run.verify_errors,
         };
 
         if (watch->has_sample && run_state_is_active(watch->run.state)) {
@@ -133,16 +136,26 @@ static bool may_go_on(const Watch *watch) {
 }
 
 static int tell_what_it_waits_for(Watch *watch) {
-        _cleanup_free_ char *what = NULL;
+        _cleanup_free_ char *what = text_escape(watch->run.waits_for);
 
-        if (!watch->run.waits_for)
-                return 0;
-        what = text_escape(watch->run.waits_for);
         if (!what)
                 return -ENOMEM;
         live_end(&watch->live);
         output_notice("run %" PRIu32 " waits for %s", watch->run.id, what);
         return 0;
+}
+
+/* The exit status. */
+static int watch_end(Watch *watch, Error *error) {
+        const StoreRun *run = &watch->run;
+        int r = run->waits_for ? tell_what_it_waits_for(watch) : 0;
+
+        if (r < 0)
+                return r;
+        if (run_state_is_final(run->state) || run->waits_for)
+                return status_exit_of_run(run->state);
+        return error_set(error, ERROR_UNREACHABLE, ENOTCONN,
+                         "run %" PRIu32 " is interrupted, and no service is there to go on with it", run->id);
 }
 
 /* Until nothing more will happen: the run has ended, or nobody is there to go on with it. */
@@ -157,7 +170,7 @@ static int watch_loop(Watch *watch, int interrupt_fd, Error *error) {
                         return r;
 
                 if (!may_go_on(watch))
-                        return tell_what_it_waits_for(watch);
+                        return watch_end(watch, error);
                 if (live_wait(interrupt_fd, REFRESH_MS) > 0)
                         return EXIT_STATUS_INTERRUPTED;
         }
@@ -193,8 +206,11 @@ const Verb verb_watch = {
         .summary = "a run as it goes on",
         .words = "[RUN]",
         .description = "Shows how a run (the newest, if none is named) is going, refreshed every second, until it "
-                       "ends or nothing will go on with it by itself. Piped, each refresh is a line; with --json, a "
-                       "document on a line.",
+                       "ends; an interrupted one is waited for, unless it waits for a user itself. Piped, each refresh "
+                       "is a line; with --json, a document on a line. The exit status is as of 'start --wait': 0 if "
+                       "the run is done or was stopped, by a user or by [stop], 1 if it failed, lost its device or "
+                       "waits for a user, 3 if it was refused, 5 if no service is there to go on with it, 130 after "
+                       "Ctrl-C.",
         .n_words_max = 1,
         .uses_database = true,
         .options = (const Option[]) { {} },

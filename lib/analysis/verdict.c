@@ -252,8 +252,11 @@ static VerdictReason judge(const VerdictInput *in, Expectation which, double exp
         }
 }
 
-/* A drive that is gone has failed, whatever was expected; a run that failed for another reason tells nothing good. */
-static void judge_run(Verdict *v, const VerdictInput *in) {
+/*
+ * A drive that is gone has failed, whatever was expected, and so has one that lost more than it may; a run that failed
+ * for another reason tells nothing good.
+ */
+static void judge_run(Verdict *v, const VerdictInput *in, double verify_errors_max) {
         VerdictReason reason = { .which = -1, .expected = NAN, .measured = NAN };
 
         if (in->state == RUN_LOST) {
@@ -263,8 +266,9 @@ static void judge_run(Verdict *v, const VerdictInput *in) {
                 reason.result = VERDICT_FAIL;
                 reason.text = "the device became read-only";
         } else if (in->state == RUN_FAILED || in->state == RUN_REFUSED) {
-                reason.result = VERDICT_INCONCLUSIVE;
-                reason.text = "the run did not come to its end";
+                bool is_lossy = (double) in->verify_errors > verify_errors_max;
+                reason.result = is_lossy ? VERDICT_FAIL : VERDICT_INCONCLUSIVE;
+                reason.text = in->end_detail ?: "the run did not come to its end";
         } else
                 return;
         verdict_add(v, reason);
@@ -288,7 +292,7 @@ void verdict_make(Verdict *ret, const VerdictInput *in) {
                 expectations.is_set[EXPECT_VERIFY_ERRORS_MAX] = in->is_verified;
 
         *ret = (Verdict){ .result = VERDICT_PASS, .is_default = is_default };
-        judge_run(ret, in);
+        judge_run(ret, in, expectations.value[EXPECT_VERIFY_ERRORS_MAX]);
         for (Expectation which = 0; which < N_EXPECTATIONS; which++)
                 if (expectations.is_set[which])
                         verdict_add(ret, judge(in, which, expectations.value[which]));

@@ -41,6 +41,7 @@ typedef struct VerdictInput {
         const Expectations *expectations; /* none set: the default above; errors_max is 0 unless set */
         const Analysis *analysis;         /* of the judged phase */
         RunState state;
+        const char *end_detail;    /* how the run ended, as its event tells; NULL: nothing is told */
         bool asked_for_none;       /* the phase asked for no I/O in this direction, so that none tells nothing */
         bool read_only;            /* the device became so */
         double bytes_per_io;       /* mean of the judged direction; NaN: nothing completed */
@@ -63,7 +64,7 @@ typedef struct VerdictReason {
         double expected;    /* in its option's unit */
         double measured;    /* NaN: unknown */
         VerdictResult result;
-        const char *text;   /* why, static */
+        const char *text;   /* why; static, but for end_detail of the input */
 } VerdictReason;
 
 typedef struct Verdict {

@@ -2,7 +2,6 @@
 
 #include "run/status.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "util/macro.h"
@@ -27,6 +26,12 @@ static const Status statuses[] = {
 
 int status_exit(ErrorKind kind) {
         return (int) kind;
+}
+
+int status_exit_of_run(RunState state) {
+        if (state == RUN_DONE || state == RUN_STOPPED)
+                return status_exit(ERROR_NONE);
+        return state == RUN_REFUSED ? status_exit(ERROR_REFUSED) : STATUS_EXIT_BAD;
 }
 
 const char *status_bus_error(ErrorKind kind) {

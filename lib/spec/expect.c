@@ -126,7 +126,20 @@ const char *expect_unit_name(ExpectUnit unit) {
         return names[unit];
 }
 
-const char *expect_format(ExpectUnit unit, double value, char buf[static EXPECT_VALUE_MAX]) {
+#define DIGITS_USUAL 4
+#define DIGITS_ALL 17 /* of a double */
+#define NUMBER_MAX 48
+
+/* From a thousand on all digits before the point count as the usual ones. */
+static void format_number(double value, int digits, const char *unit, char buf[static NUMBER_MAX]) {
+        if (value < 1000)
+                snprintf(buf, NUMBER_MAX, "%.*g%s", digits, value, unit);
+        else
+                snprintf(buf, NUMBER_MAX, "%.*f%s", digits - DIGITS_USUAL, value, unit);
+}
+
+/* Vendors mean powers of 1000 and fio's suffixes powers of 1024: of bandwidths both are told. */
+static void format_value(ExpectUnit unit, double value, int digits, char buf[static EXPECT_VALUE_MAX]) {
         static const struct {
                 double factor;
                 const char *text;
@@ -135,13 +148,28 @@ const char *expect_format(ExpectUnit unit, double value, char buf[static EXPECT_
                 [EXPECT_UNIT_RATIO] = { 1, "" },      [EXPECT_UNIT_COUNT] = { 1, "" },
                 [EXPECT_UNIT_NS] = { 1e-6, " ms" },   [EXPECT_UNIT_CELSIUS] = { 1, " C" },
         };
+        char number[NUMBER_MAX] = "unknown", binary[NUMBER_MAX];
 
-        value *= shown[unit].factor;
-        if (isnan(value))
-                snprintf(buf, EXPECT_VALUE_MAX, "unknown");
-        else if (value < 1000)
-                snprintf(buf, EXPECT_VALUE_MAX, "%.4g%s", value, shown[unit].text);
+        if (!isnan(value))
+                format_number(value * shown[unit].factor, digits, shown[unit].text, number);
+        format_number(value / (double) MIB, digits, " MiB/s", binary);
+        if (unit == EXPECT_UNIT_BYTES_PER_S && !isnan(value))
+                snprintf(buf, EXPECT_VALUE_MAX, "%s (%s)", number, binary);
         else
-                snprintf(buf, EXPECT_VALUE_MAX, "%.0f%s", value, shown[unit].text);
+                snprintf(buf, EXPECT_VALUE_MAX, "%s", number);
+}
+
+const char *expect_format(ExpectUnit unit, double value, char buf[static EXPECT_VALUE_MAX]) {
+        format_value(unit, value, DIGITS_USUAL, buf);
         return buf;
+}
+
+void expect_format_apart(ExpectUnit unit, double a, double b, char buf_a[static EXPECT_VALUE_MAX],
+                         char buf_b[static EXPECT_VALUE_MAX]) {
+        int digits = DIGITS_USUAL;
+
+        do {
+                format_value(unit, a, digits, buf_a);
+                format_value(unit, b, digits, buf_b);
+        } while ((a < b || a > b) && strcmp(buf_a, buf_b) == 0 && digits++ < DIGITS_ALL);
 }

@@ -59,6 +59,10 @@ int expectation_set(Expectations *expectations, Expectation which, const char *v
 /* "iops", "bytes_per_s", "ratio", "count", "ns", "celsius". */
 const char *expect_unit_name(ExpectUnit unit);
 
-#define EXPECT_VALUE_MAX 40
-/* "60000 IOPS", "576.7 MB/s", "5 ms": for people; "unknown" for NaN. Returns buf. */
+#define EXPECT_VALUE_MAX 100
+/* "60000 IOPS", "576.7 MB/s (550 MiB/s)", "5 ms": for people; "unknown" for NaN. Returns buf. */
 const char *expect_format(ExpectUnit unit, double value, char buf[static EXPECT_VALUE_MAX]);
+
+/* Two values that are held against each other, with as many digits as tell them apart: "8000 IOPS", "7999.6 IOPS". */
+void expect_format_apart(ExpectUnit unit, double a, double b, char buf_a[static EXPECT_VALUE_MAX],
+                         char buf_b[static EXPECT_VALUE_MAX]);

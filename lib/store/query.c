@@ -136,6 +136,9 @@ void store_runs_free(StoreRun *runs, size_t n) {
         " (SELECT name FROM phases WHERE run = r.run AND state <> 'pending'"                          \
         "  ORDER BY phase DESC LIMIT 1),"                                                             \
         " (SELECT total(n_samples) FROM phases WHERE run = r.run),"                                   \
+        " (SELECT total(errors) FROM phases WHERE run = r.run),"                                      \
+        " EXISTS (SELECT 1 FROM verifications WHERE run = r.run),"                                    \
+        " (SELECT total(errors) FROM verification_summary WHERE run = r.run),"                        \
         " (SELECT total(read_ios - ramp_read_ios) + total(write_ios - ramp_write_ios)"               \
         "  + total(trim_ios - ramp_trim_ios) FROM phases WHERE run = r.run),"                          \
         " (SELECT total(ramp_elapsed_ns) FROM phases WHERE run = r.run),"                             \
@@ -218,6 +221,9 @@ static int read_run(Store *store, Columns *c, void *item, Error *error) {
         run->n_phases = column_u32(c);
         run->phase_name = column_string(c);
         run->n_samples = column_u64(c);
+        run->io_errors = column_u64(c);
+        run->is_verified = column_i64(c) != 0;
+        run->verify_errors = column_u64(c);
         double n_ios = column_double(c), ramp_ns = column_double(c);
         run->elapsed_ns = column_u64(c);
         double counted_ns = (double) run->elapsed_ns - ramp_ns;

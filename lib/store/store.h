@@ -223,7 +223,10 @@ typedef struct StoreRun {
         uint32_t n_phases;
         char *phase_name; /* of the current or last one; NULL before the first */
         uint64_t elapsed_ns; /* at its last sample */
-        uint64_t n_samples;  /* of all phases */
+        uint64_t n_samples;  /* of all phases, as the next one */
+        uint64_t io_errors;  /* as far as errors_known */
+        bool is_verified;    /* something was read back and checked, */
+        uint64_t verify_errors; /* and so many blocks of it were not what was written */
         double last_iops;  /* all directions, of the newest sample of the run; NaN if there is none */
         double mean_iops;  /* over its running time so far */
         struct StoreResume *resume; /* store_read_resumes() only */

@@ -58,6 +58,10 @@ class Script:
     def errno(self, number, count):
         return self.add("errno", number, count)
 
+    def verified(self, size, corrupt=0, misplaced=0, torn=0, lost=0, phase=0):
+        """What came of reading all of the phase back."""
+        return self.add("verified", phase, size, corrupt, misplaced, torn, lost)
+
     def bytes(self):
         return "".join(line + "\n" for line in self.lines).encode(errors="surrogateescape")
 

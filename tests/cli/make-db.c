@@ -16,6 +16,7 @@
  *     cpu     PERCENT [WORKER RING]   of host, worker and busiest ring thread, in the samples that follow; unknown
  *     event   KIND DETAIL
  *     errno   NUMBER COUNT
+ *     verified PHASE BYTES CORRUPT MISPLACED TORN LOST   what came of reading all of it back
  *     hold    commit, then be the living service: prints "ready"; the lines after it are each committed
  *
  * An empty LABEL, MODEL or SERIAL is none. It ends with its input.
@@ -199,11 +200,27 @@ static void make_phase_state(Maker *maker, char **fields) {
 
 static void make_errno(Maker *maker, char **fields) {
         const EngineErrno e = {
-                .errnum = (int) number(maker, fields[1]), .count = number(maker, fields[2]), .first_at_ns = START_NS,
-                .last_at_ns = now_ns(maker), .first_offset = 4096, .last_offset = 8192,
+                .errnum = (int) number(maker, fields[1]),
+                .count = number(maker, fields[2]),
+                .first_at_ns = START_NS,
+                .last_at_ns = now_ns(maker),
+                .first_offset = 4096,
+                .last_offset = 8192,
         };
 
         check(maker, store_set_errno(maker->store, maker->run, &e, &maker->error), "errno");
+}
+
+static void make_verified(Maker *maker, char **fields) {
+        Verification verification = { .asked_bytes = number(maker, fields[2]),
+                                      .checked_bytes = number(maker, fields[2]) };
+
+        for (unsigned i = 0; i < N_MISMATCHES; i++)
+                verification.n_blocks[i] = number(maker, fields[3 + i]);
+        check(maker,
+              store_set_verification(maker->store, maker->run, (uint32_t) number(maker, fields[1]), &verification,
+                                     &maker->error),
+              "verified");
 }
 
 static void hold(Maker *maker) {
@@ -262,6 +279,8 @@ static void obey(Maker *maker, char **fields, size_t n) {
                 make_event(maker, fields);
         else if (strcmp(fields[0], "errno") == 0 && n == 3)
                 make_errno(maker, fields);
+        else if (strcmp(fields[0], "verified") == 0 && n == 3 + N_MISMATCHES)
+                make_verified(maker, fields);
         else if (strcmp(fields[0], "hold") == 0 && n == 1)
                 hold(maker);
         else

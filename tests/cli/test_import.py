@@ -496,14 +496,14 @@ def test_errors_that_nobody_counted_are_not_none(cli, fall):
     assert phase["errors"] is None
     assert cli.json("samples", 1)["samples"][0]["errors"] is None
     assert cli.json("samples", 1, "--every", "1h")["samples"][0]["errors"] is None
-    assert "0 errors" not in cli("show", 1).out and "errors unknown" in cli("show", 1).out
+    assert "0 I/O errors" not in cli("show", 1).out and "errors unknown" in cli("show", 1).out
     names, values = (line.split(",") for line in cli("export", 1).out.splitlines()[:2])
     assert dict(zip(names, values))["errors"] == ""
 
 
 def test_errors_that_were_counted(cli, recording):
     cli("import", recording("x.csv", "time_s,write_ios,errors\n1,10,0\n2,10,3\n"))
-    assert cli.json("show", 1)["phases"][0]["errors"] == 3 and "; 3 errors" in cli("show", 1).out
+    assert cli.json("show", 1)["phases"][0]["errors"] == 3 and "; 3 I/O errors" in cli("show", 1).out
     assert [s["errors"] for s in cli.json("samples", 1)["samples"]] == [0, 3]
 
 

@@ -400,6 +400,17 @@ def test_a_run_is_held_against_any_claim(drives, tmp_path):
     assert "the file expects nothing" in drives("verdict", "2", "--expect", claim).out
 
 
+def test_what_is_missed_by_a_little_is_told_apart(database, tmp_path):
+    """No "expected 8000 IOPS, measured 8000 IOPS" beside a fail."""
+    path = tmp_path / "claim.ini"
+    path.write_text("[expect]\nclaimed_iops=8000\n")
+    rows = "".join(f"{t},{7999 + (t % 5 > 0)}\n" for t in range(1, 3601))
+    cli = database.cli
+    cli("import", "-", "--capacity", "4g", input="time_s,write_ios\n" + rows)
+    text = cli("verdict", 1, "--expect", path, check=1).out
+    assert "expected at least 8000.0 IOPS, measured 7999.8 IOPS" in text
+
+
 def test_verdict_of_several_is_the_worst(database, script):
     s = run_with(script(), "claimed_iops=7000")
     run_with(s, "claimed_iops=7000", levels=((120, 8000),))

@@ -44,10 +44,37 @@ def test_list(fall):
 
 def test_list_leaves_columns_out_where_there_is_no_room(fall):
     wide = fall("list", env={"COLUMNS": "200"}).out.splitlines()
-    assert wide[0].split() == "RUN NAME LABEL STATE DEVICE MODEL SERIAL STARTED ELAPSED PLANNED IOPS".split()
+    assert wide[0].split() == "RUN NAME LABEL STATE DEVICE MODEL SERIAL STARTED ELAPSED PLANNED IOPS ERRORS".split()
     lines = fall("list", env={"COLUMNS": "80"}).out.splitlines()
     assert max(map(len, lines)) <= 80 and "MODEL" not in lines[0] and "STARTED" not in lines[0]
     assert "sandforce" in lines[2] and "IOPS" in lines[0]
+
+
+def test_list_tells_what_went_wrong_where_something_did(database, script):
+    """A run whose every I/O succeeded can still have lost data: neither is to be looked for elsewhere."""
+    s = script().run().state("running").phase(0, "running").samples(5, errors=2).state("done")
+    s.run().state("running").phase(0, "running").samples(5).verified(4096 * 100, corrupt=3, lost=1).state("failed")
+    cli = database.write(s.run())
+    heading, *rows = (line.split() for line in cli("list", env={"COLUMNS": "80"}).out.splitlines())
+    assert heading[-2:] == ["ERRORS", "WRONG"] and [row[-2:] for row in rows] == [["0", "-"], ["0", "4"], ["10", "-"]]
+    told = [(run["io_errors"], run["verify_errors"]) for run in cli.json("list")["runs"]]
+    assert told == [(0, None), (0, 4), (10, None)]
+
+
+def test_list_has_no_column_of_errors_where_there_are_none(database, script):
+    s = script().run().state("running").phase(0, "running").samples(5).verified(4096 * 100).state("done")
+    cli = database.write(s)
+    assert not {"ERRORS", "WRONG"} & set(cli("list").out.split())
+    assert cli.json("list")["runs"][0]["verify_errors"] == 0
+
+
+def test_wrong_blocks_stand_beside_no_errors(database, script):
+    s = script().run().state("running").phase(0, "running").samples(5).verified(4096 * 100, torn=1).state("failed")
+    cli = database.write(s)
+    watched = cli("watch", 1, check=1).out
+    assert ", 1 block not as written" in watched and "0 errors" not in watched
+    assert cli.json("watch", 1, check=1)["verify_errors"] == 1
+    assert "; 0 I/O errors; 1 block was read back not as written\n" in cli("show", 1).out
 
 
 def test_list_without_labels_has_no_column_for_them(database, script):
@@ -98,7 +125,7 @@ def test_show_as_text(fall):
     text = fall("show", "1").out
     for part in ("sandforce", "Force", "S1", "burn", "read back", "EIO", "all phases", "22:14:05"):
         assert part in text
-    assert "16.37 x the device" in text and "60 errors" in text
+    assert "16.37 x the device" in text and "60 I/O errors" in text
 
 
 def test_show_tells_reads_and_writes_of_a_mixed_phase(database, script):
@@ -322,7 +349,7 @@ def test_hostile_strings_are_harmless(database, script):
     s.samples(1).event("error", HOSTILE)
     cli = database.write(s.state("failed"))
     for args in (["list"], ["show", "1"], ["samples", "1"], ["watch", "1"], ["plot", "1"]):
-        text = cli(*args).out
+        text = cli(*args, check=1 if args[0] == "watch" else 0).out
         assert "\x1b" not in text and "\u202e" not in text and "\x7f" not in text and "\udcff" not in text, args
     assert "\\x1B[2J%s" in cli("show", "1").out
     run = cli.json("show", 1)
@@ -332,8 +359,16 @@ def test_hostile_strings_are_harmless(database, script):
 def test_a_run_without_its_service_is_interrupted(database, script):
     cli = database.write(script().run().state("running").samples(3))
     assert cli.json("show", "last")["state"] == "interrupted"
-    lines = [json.loads(line) for line in cli("watch", "--json").out.splitlines()]
+    lines = [json.loads(line) for line in cli("watch", "--json", check=5).out.splitlines()]
     assert [line["state"] for line in lines] == ["interrupted"]
+    assert "run 1 is interrupted, and no service is there" in cli("watch", check=5).err
+
+
+@pytest.mark.parametrize("state,status", [("done", 0), ("stopped", 0), ("failed", 1), ("lost", 1), ("refused", 3)])
+def test_watch_tells_what_became_of_the_run(database, script, state, status):
+    cli = database.write(script().run().state("running").samples(3).state(state))
+    assert cli("watch", check=status).out.startswith(f"run 1 {state}")
+    assert cli("watch", "--json", check=status).json["state"] == state
 
 
 def test_watch_follows_a_run_to_its_end(database, script):
@@ -364,7 +399,7 @@ def test_watch_piped_prints_lines(database, script):
         assert line.startswith("run 1 running on sdx, write, 3.")
         assert line.endswith(" of 1 min 0 s, 100 IOPS, 0.4 MB/s, p99 49.9 us, 0 errors, 32 in flight\n")
         more(script().state("failed"))
-        assert process.stdout.read().startswith("run 1 failed") and process.wait() == 0
+        assert process.stdout.read().startswith("run 1 failed") and process.wait() == 1
         process.stdout.close()
         process.stderr.close()
 

@@ -345,7 +345,7 @@ def test_run_whose_workers_die_waits_for_a_user_and_says_so(own_service, loop):
     _, said = wait.communicate(timeout=20)
     assert (wait.returncode, said.splitlines()[-1]) == (1, f"plateau: run 1 is interrupted and waits for {waits_for}")
     _, said = watch.communicate(timeout=20)
-    assert (watch.returncode, said) == (0, f"plateau: run 1 waits for {waits_for}\n")
+    assert (watch.returncode, said) == (1, f"plateau: run 1 waits for {waits_for}\n")
     shown = own_service.row(1)
     assert shown["waits_for"] == waits_for
     assert details(shown, "outage")[-1] == f"it waits for {waits_for}"

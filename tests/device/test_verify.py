@@ -113,10 +113,12 @@ def test_whatever_is_put_there_is_found_as_what_it_is(own_service, loop):
     assert last["kind"] == "finished" and "5 blocks were read back not as written (EILSEQ)" in last["detail"]
     assert len([event for event in shown["events"] if event["kind"] == "error"]) == len(injected)
     text = own_service.cli("show", shown["run"]).out
-    assert "misplaced at offset" in text and "CORRUPT" in text
+    assert text.count("misplaced at offset") == 1 and "CORRUPT" in text
     verdict = own_service.cli("verdict", shown["run"], "--json", check=1).json
     (reason,) = [r for r in verdict["reasons"] if r["criterion"] == "verify_errors_max"]
     assert (reason["measured"], reason["result"]) == (5, "fail")
+    (reason,) = [r for r in verdict["reasons"] if r["criterion"] == "run"]
+    assert reason["result"] == "fail" and reason["reason"] == last["detail"]
 
 
 def test_a_job_that_continues_on_errors_of_verification_is_done(own_service, loop):

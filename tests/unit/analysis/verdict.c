@@ -350,6 +350,31 @@ START_TEST(a_drive_that_is_gone_fails_whatever_was_expected) {
 }
 END_TEST
 
+START_TEST(a_failed_run_says_what_it_failed_of) {
+        static const char *const detail = "failed: 5 blocks were read back not as written";
+        Analysis a = state(STEADY_STEADY, 10000, 9000, 0);
+        Expectations e = expect(EXPECT_VERIFY_ERRORS_MAX, 5);
+        VerdictInput in = input(&a, &e);
+        Verdict v;
+
+        in.state = RUN_FAILED;
+        in.is_verified = true;
+        in.verified_least = VERIFIED_ALL;
+        in.verify_errors = 6;
+        in.end_detail = detail;
+        verdict_make(&v, &in);
+        ck_assert_int_eq(v.reasons[0].which, -1);
+        ck_assert_str_eq(v.reasons[0].text, detail);
+        ck_assert_int_eq(v.reasons[0].result, VERDICT_FAIL);
+
+        in.verify_errors = 5; /* as many as are allowed: then something else may be wrong */
+        in.end_detail = NULL;
+        verdict_make(&v, &in);
+        ck_assert_str_eq(v.reasons[0].text, "the run did not come to its end");
+        ck_assert_int_eq(v.reasons[0].result, VERDICT_INCONCLUSIVE);
+}
+END_TEST
+
 START_TEST(errors_are_told_whatever_else_is_expected) {
         Analysis a = state(STEADY_STEADY, 10000, 9000, 0);
         Expectations e = expect(EXPECT_CLAIMED_IOPS, 8000), none = expect(EXPECT_ERRORS_MAX, 0);
@@ -543,6 +568,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, the_worst_criterion_decides);
         tcase_add_test(tc, without_expectations_a_fifth_must_be_kept_without_errors);
         tcase_add_test(tc, a_drive_that_is_gone_fails_whatever_was_expected);
+        tcase_add_test(tc, a_failed_run_says_what_it_failed_of);
         tcase_add_test(tc, errors_are_told_whatever_else_is_expected);
         tcase_add_test(tc, means_are_no_percentiles);
         tcase_add_test(tc, a_drive_that_does_nothing_any_more_fails);

@@ -39,6 +39,16 @@ START_TEST(test_foreign_bus_error) {
 }
 END_TEST
 
+START_TEST(test_a_run_that_was_waited_for) {
+        static const int expected[N_RUN_STATES] = {
+                [RUN_DONE] = 0,   [RUN_STOPPED] = 0, [RUN_REFUSED] = 3, [RUN_FAILED] = 1,     [RUN_LOST] = 1,
+                [RUN_QUEUED] = 1, [RUN_RUNNING] = 1, [RUN_PAUSED] = 1,  [RUN_INTERRUPTED] = 1,
+        };
+
+        ck_assert_int_eq(status_exit_of_run((RunState) _i), expected[_i]);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("status");
         TCase *tc = tcase_create("status");
@@ -46,6 +56,7 @@ static Suite *make_suite(void) {
         tcase_add_loop_test(tc, test_each_kind, 0, sizeof(statuses) / sizeof(statuses[0]));
         tcase_add_test(tc, test_good);
         tcase_add_test(tc, test_foreign_bus_error);
+        tcase_add_loop_test(tc, test_a_run_that_was_waited_for, 0, N_RUN_STATES);
         suite_add_tcase(suite, tc);
         return suite;
 }

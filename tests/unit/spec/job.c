@@ -639,11 +639,39 @@ START_TEST(test_expectations_are_told_to_people) {
 
         ck_assert_str_eq(expect_format(EXPECT_UNIT_IOPS, 60000, buf), "60000 IOPS");
         ck_assert_str_eq(expect_format(EXPECT_UNIT_IOPS, 639.52, buf), "639.5 IOPS");
-        ck_assert_str_eq(expect_format(EXPECT_UNIT_BYTES_PER_S, 550.0 * MIB, buf), "576.7 MB/s");
+        ck_assert_str_eq(expect_format(EXPECT_UNIT_BYTES_PER_S, 550.0 * MIB, buf), "576.7 MB/s (550 MiB/s)");
+        ck_assert_str_eq(expect_format(EXPECT_UNIT_BYTES_PER_S, 12345.0 * MIB, buf), "12945 MB/s (12345 MiB/s)");
         ck_assert_str_eq(expect_format(EXPECT_UNIT_RATIO, 0.5, buf), "0.5");
         ck_assert_str_eq(expect_format(EXPECT_UNIT_NS, 5e6, buf), "5 ms");
         ck_assert_str_eq(expect_format(EXPECT_UNIT_CELSIUS, NAN, buf), "unknown");
-        ck_assert_str_eq(expect_format(EXPECT_UNIT_BYTES_PER_S, 1.8e19, buf), "18000000000000 MB/s");
+        ck_assert_str_eq(expect_format(EXPECT_UNIT_BYTES_PER_S, 1.8e19, buf),
+                         "18000000000000 MB/s (17166137695312 MiB/s)");
+}
+END_TEST
+
+START_TEST(test_what_is_held_against_each_other_is_told_apart) {
+        static const struct {
+                ExpectUnit unit;
+                double a, b;
+                const char *told_a, *told_b;
+        } cases[] = {
+                { EXPECT_UNIT_IOPS, 8000, 7999, "8000 IOPS", "7999 IOPS" },
+                { EXPECT_UNIT_IOPS, 8000, 7999.97, "8000.00 IOPS", "7999.97 IOPS" },
+                { EXPECT_UNIT_IOPS, 8000, 8000, "8000 IOPS", "8000 IOPS" },
+                { EXPECT_UNIT_RATIO, 0.2, 0.199999, "0.2", "0.199999" },
+                { EXPECT_UNIT_NS, 5e6, 5000001, "5 ms", "5.000001 ms" },
+                { EXPECT_UNIT_BYTES_PER_S, 550.0 * MIB, 550.0 * MIB - 1e4, "576.72 MB/s (550 MiB/s)",
+                  "576.71 MB/s (549.99 MiB/s)" },
+                { EXPECT_UNIT_COUNT, 0, NAN, "0", "unknown" },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                char a[EXPECT_VALUE_MAX], b[EXPECT_VALUE_MAX];
+
+                expect_format_apart(cases[i].unit, cases[i].a, cases[i].b, a, b);
+                ck_assert_str_eq(a, cases[i].told_a);
+                ck_assert_str_eq(b, cases[i].told_b);
+        }
 }
 END_TEST
 
@@ -737,6 +765,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_expectations_that_do_not_fit_say_what_is_expected);
         tcase_add_test(tc, test_on_which_errors_a_phase_ends);
         tcase_add_test(tc, test_expectations_are_told_to_people);
+        tcase_add_test(tc, test_what_is_held_against_each_other_is_told_apart);
         tcase_add_test(tc, test_distributions_are_read);
         tcase_add_test(tc, test_contents_are_read);
         tcase_add_test(tc, test_loads_that_do_not_go_together_are_refused);
