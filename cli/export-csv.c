@@ -64,6 +64,7 @@ static int put_sample(const Sample *s, const StoreLatency *latency, void *userda
         put_double(f, s->temperature_c, ',');
         put_double(f, s->worker_cpu_percent, ',');
         put_double(f, s->ring_cpu_percent, ',');
+        put_double(f, s->held_percent, ',');
         fprintf(f, "%d\n", query_ramp_holds(writer->phases, s));
         return ferror(f) ? -EIO : 0;
 }
@@ -75,7 +76,7 @@ int export_csv_write(const Export *export, FILE *f, Error *error) {
         fputs("seq,phase,at,elapsed_s,duration_s,read_ios,write_ios,trim_ios,read_bytes,write_bytes,trim_bytes,"
               "read_latency_ns,write_latency_ns,trim_latency_ns,latency_mean_ns,latency_p50_ns,latency_p99_ns,"
               "latency_max_ns,errors,in_flight,oldest_io_ns,cpu_percent,temperature_c,"
-              "worker_cpu_percent,ring_cpu_percent,ramp\n", f);
+              "worker_cpu_percent,ring_cpu_percent,held_percent,ramp\n", f);
         query.with_latency = true;
         return store_each_sample(export->store, &query, put_sample, &writer, error);
 }

@@ -29,7 +29,8 @@ static const struct {
         { "latency_mean_ns", "" },  { "latency_p50_ns", "" }, { "latency_p99_ns", "" },
         { "latency_max_ns", "" },   { "errors", "" },         { "in_flight", "" },
         { "oldest_io_ns", "" },     { "cpu_percent", "" },    { "worker_cpu_percent", "" },
-        { "ring_cpu_percent", "" }, { "temperature_c", "" },  { "ramp", "0" },
+        { "ring_cpu_percent", "" }, { "held_percent", "" },   { "temperature_c", "" },
+        { "ramp", "0" },
 };
 
 typedef struct Scanner {

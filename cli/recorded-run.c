@@ -324,6 +324,7 @@ static void set_sample(Keeper *keeper, size_t i) {
                 .cpu_percent = NAN,
                 .worker_cpu_percent = NAN,
                 .ring_cpu_percent = NAN,
+                .held_percent = NAN,
                 .temperature_c = NAN,
         };
         const RecordingRow *row = &keeper->recorded->series->rows[i];
@@ -346,6 +347,7 @@ static void set_sample(Keeper *keeper, size_t i) {
         sample->cpu_percent = detail->cpu_percent;
         sample->worker_cpu_percent = detail->worker_cpu_percent;
         sample->ring_cpu_percent = detail->ring_cpu_percent;
+        sample->held_percent = detail->held_percent;
         sample->temperature_c = detail->temperature_c;
 }
 

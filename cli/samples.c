@@ -37,7 +37,7 @@ typedef struct Row {
         Sample sum;          /* seq is that of the first; the rest is at the end of the last */
         StoreLatency latency; /* all directions together */
         uint64_t n_samples;  /* 0: empty */
-        Mean cpu, worker_cpu, ring_cpu;
+        Mean cpu, worker_cpu, ring_cpu, held;
         double latency_ns;   /* mean times I/Os, likewise */
         double latency_known_ios;
 } Row;
@@ -80,6 +80,7 @@ static json_object *row_json(const Printer *printer, const Row *row) {
         json_add_double(o, "cpu_percent", s->cpu_percent);
         json_add_double(o, "worker_cpu_percent", s->worker_cpu_percent);
         json_add_double(o, "ring_cpu_percent", s->ring_cpu_percent);
+        json_add_double(o, "held_percent", s->held_percent);
         json_add_double(o, "temperature_c", s->temperature_c);
         json_add_bool(o, "ramp", query_ramp_holds(printer->phases, s));
         json_add_u64(o, "n_samples", row->n_samples);
@@ -147,6 +148,7 @@ static void row_add(Row *row, const Sample *sample, const StoreLatency *latency)
         mean_add(&row->cpu, sample->cpu_percent, sample->duration_ns);
         mean_add(&row->worker_cpu, sample->worker_cpu_percent, sample->duration_ns);
         mean_add(&row->ring_cpu, sample->ring_cpu_percent, sample->duration_ns);
+        mean_add(&row->held, sample->held_percent, sample->duration_ns);
         if (latency->mean_ns > 0) {
                 double ios = (double) (sample->ios[DIRECTION_READ] + sample->ios[DIRECTION_WRITE] +
                                        sample->ios[DIRECTION_TRIM]);
@@ -177,6 +179,7 @@ static void row_finish(Row *row) {
         row->sum.cpu_percent = mean_of(&row->cpu);
         row->sum.worker_cpu_percent = mean_of(&row->worker_cpu);
         row->sum.ring_cpu_percent = mean_of(&row->ring_cpu);
+        row->sum.held_percent = mean_of(&row->held);
 }
 
 static int flush_row(Printer *printer) {

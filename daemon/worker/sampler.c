@@ -40,19 +40,22 @@ void sampler_begin_phase(Sampler *sampler, uint32_t phase, uint64_t runtime_ns, 
         sampler_resume(sampler, now_ns);
 }
 
-/* Of one core over a span; as much as several threads make. */
-static double own_percent(uint64_t cpu_ns, uint64_t span_ns) {
-        return span_ns > 0 ? 100.0 * (double) cpu_ns / (double) span_ns : NAN;
+/* Of one thread over a span; several make more than 100. */
+static double own_percent(uint64_t ns, uint64_t span_ns) {
+        return span_ns > 0 ? 100.0 * (double) ns / (double) span_ns : NAN;
 }
 
-/* What the worker took of the host since the last look. */
-static void sampler_take_own_cpu(Sampler *sampler, uint64_t span_ns, Sample *sample) {
+/* What the worker took of the host since the last look, and for how long it had no use for the drive. */
+static void sampler_take_own(Sampler *sampler, uint64_t span_ns, Sample *sample) {
         uint64_t worker_ns = time_process_cpu_ns(), ring_ns = engine_cpu_ns(sampler->engine);
+        uint64_t held_ns = engine_held_ns(sampler->engine);
 
         sample->worker_cpu_percent = own_percent(worker_ns - sampler->worker_cpu_ns, span_ns);
         sample->ring_cpu_percent = fmin(own_percent(ring_ns - sampler->ring_cpu_ns, span_ns), 100);
+        sample->held_percent = fmin(own_percent(held_ns - sampler->held_ns, span_ns), 100);
         sampler->worker_cpu_ns = worker_ns;
         sampler->ring_cpu_ns = ring_ns;
+        sampler->held_ns = held_ns;
 }
 
 void sampler_resume(Sampler *sampler, uint64_t now_ns) {
@@ -61,7 +64,7 @@ void sampler_resume(Sampler *sampler, uint64_t now_ns) {
         sampler->overslept_ns = 0;
         sampler->awake_before_ns = engine_awake_ns(sampler->engine);
         host_cpu_take_percent(&sampler->cpu);
-        sampler_take_own_cpu(sampler, 0, &sampler->sample);
+        sampler_take_own(sampler, 0, &sampler->sample);
 }
 
 void sampler_suspend(Sampler *sampler) {
@@ -116,7 +119,7 @@ const Sample *sampler_take(Sampler *sampler, uint64_t now_ns) {
                 .cpu_percent = host_cpu_take_percent(&sampler->cpu),
                 .temperature_c = NAN,
         };
-        sampler_take_own_cpu(sampler, span_ns, sample);
+        sampler_take_own(sampler, span_ns, sample);
         sample_set_difference(sample, &sampler->counters[now], &sampler->counters[sampler->before]);
         engine_in_flight(sampler->engine, &sample->in_flight, &sample->oldest_ns);
         sample->boot_ns = time_boottime_ns();

@@ -18,7 +18,7 @@ typedef struct Sampler {
         Engine *engine; /* borrowed */
         uint64_t interval_ns;
         HostCpu cpu;
-        uint64_t worker_cpu_ns, ring_cpu_ns; /* taken up to since_ns */
+        uint64_t worker_cpu_ns, ring_cpu_ns, held_ns; /* taken up to since_ns */
 
         uint64_t seq;           /* of the next sample */
         uint32_t phase;

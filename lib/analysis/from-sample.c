@@ -74,8 +74,7 @@ static bool turn(HostAlarm *alarm, HostLimit limit, char buf[static HOST_ALARM_T
 }
 
 bool host_alarm_add(HostAlarm *alarm, const Sample *sample, char buf[static HOST_ALARM_TEXT_MAX]) {
-        /* Who asks nothing of the drive is not held up: it computes what a read-back is to find, say. */
-        HostLimit limit = sample_is_idle(sample) ? HOST_LIMIT_NONE : sample_host_limit(sample);
+        HostLimit limit = sample_host_limit(sample);
 
         if ((limit == HOST_LIMIT_NONE) == (alarm->limit == HOST_LIMIT_NONE)) {
                 alarm->has_turned = false;

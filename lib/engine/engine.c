@@ -37,7 +37,7 @@ struct Engine {
         unsigned phase;
         History told[JOB_WORKERS_MAX]; /* of each share of the phase, at the last look */
         unsigned n_active; /* those that the phase is for, or the last one was */
-        Longest awake, cpu;
+        Longest awake, held, cpu;
         int event_fd;
 };
 
@@ -249,6 +249,10 @@ static uint64_t longest_look(Longest *longest, const Engine *engine, uint64_t (*
 
 uint64_t engine_awake_ns(Engine *engine) {
         return longest_look(&engine->awake, engine, slice_awake_ns);
+}
+
+uint64_t engine_held_ns(Engine *engine) {
+        return longest_look(&engine->held, engine, slice_held_ns);
 }
 
 uint64_t engine_cpu_ns(Engine *engine) {

@@ -89,6 +89,13 @@ uint64_t engine_phase_running_ns(const Engine *engine);
 void engine_beat(Engine *engine, uint64_t awake_ns);
 uint64_t engine_awake_ns(Engine *engine);
 
+/*
+ * How long the ring threads have been held back since the engine was made: by a rate that they were ahead of, by what a
+ * phase that is checked has yet to compute, or by having nothing to do. Between two calls that of the one that was held
+ * back longest.
+ */
+uint64_t engine_held_ns(Engine *engine);
+
 /* CPU time of the ring threads since the engine was made; between two calls that of the one that took most. */
 uint64_t engine_cpu_ns(Engine *engine);
 

@@ -64,7 +64,7 @@ struct Slice {
         _Atomic uint32_t n_in_flight;
         _Atomic uint64_t clock; /* see running_ns_at() */
         Place place;
-        _Atomic uint64_t awake_ns;
+        _Atomic uint64_t awake_ns, held_ns;
         _Atomic uint64_t owner_awake_ns;
         _Atomic bool is_over; /* the phase, before its time: set by whichever of the team finds that */
         Tally tally;

@@ -281,6 +281,10 @@ uint64_t slice_awake_ns(const Slice *s) {
         return atomic_load_explicit(&s->awake_ns, memory_order_relaxed);
 }
 
+uint64_t slice_held_ns(const Slice *s) {
+        return atomic_load_explicit(&s->held_ns, memory_order_relaxed);
+}
+
 uint64_t slice_cpu_ns(const Slice *s) {
         struct timespec t;
 

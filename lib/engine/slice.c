@@ -223,7 +223,6 @@ static bool fill(Slice *s) {
         uint32_t before = s->n_free;
         uint64_t until = s->issued_bytes > UINT64_MAX - FILL_BYTES_MAX ? UINT64_MAX : s->issued_bytes + FILL_BYTES_MAX;
 
-        s->pace_wait_ns = UINT64_MAX;
         s->is_held = false;
         if (s->n_free > 0 && tracking_wants_flush(&s->tracking, s->now_ns))
                 fill_tracked_flush(s, s->free_slots[--s->n_free]);
@@ -353,6 +352,15 @@ static void leave_out(Slice *s, uint64_t asleep_ns) {
         }
 }
 
+static void add_ns(_Atomic uint64_t *sum_ns, uint64_t ns) {
+        atomic_store_explicit(sum_ns, atomic_load_explicit(sum_ns, memory_order_relaxed) + ns, memory_order_relaxed);
+}
+
+/* Whether the job itself, and neither drive nor host, is why nothing more has been submitted. */
+static bool is_held_back(const Slice *s) {
+        return s->pace_wait_ns != UINT64_MAX || s->n_slots == 0;
+}
+
 /* The kernel may hold this thread as long as it likes: it has slept only if the owner did so too. */
 static void end_turn(Slice *s) {
         uint64_t began_ns = s->now_ns, owner_began_ns = s->owner_awake_before_ns;
@@ -368,8 +376,9 @@ static void end_turn(Slice *s) {
                         awake_ns -= asleep_ns;
                 }
         }
-        awake_ns += atomic_load_explicit(&s->awake_ns, memory_order_relaxed);
-        atomic_store_explicit(&s->awake_ns, awake_ns, memory_order_relaxed);
+        add_ns(&s->awake_ns, awake_ns);
+        if (is_held_back(s))
+                add_ns(&s->held_ns, awake_ns);
 }
 
 static void reap(Slice *s, bool stopping) {
@@ -466,6 +475,7 @@ static void run_phase(Slice *s) {
                 }
 
                 set_state(s, draining ? ENGINE_DRAINING : ENGINE_RUNNING);
+                s->pace_wait_ns = UINT64_MAX;
                 if (!draining)
                         more = fill(s);
                 if (!exchange(s, more, draining ? UINT64_MAX : MIN(left_ns, s->pace_wait_ns)))

@@ -73,6 +73,7 @@ void slice_allow(Slice *slice, uint64_t ceiling); /* indices below may be submit
 const Check *slice_check(const Slice *slice);     /* NULL: it checks no phase */
 void slice_beat(Slice *slice, uint64_t awake_ns);
 uint64_t slice_awake_ns(const Slice *slice);
+uint64_t slice_held_ns(const Slice *slice);
 uint64_t slice_cpu_ns(const Slice *slice);
 Tally *slice_tally(Slice *slice);
 int slice_ring_error(const Slice *slice);

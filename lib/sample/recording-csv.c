@@ -34,6 +34,7 @@ typedef enum Single {
         SINGLE_CPU,
         SINGLE_WORKER_CPU,
         SINGLE_RING_CPU,
+        SINGLE_HELD,
         SINGLE_TEMPERATURE,
         SINGLE_RAMP,
         SINGLE_LATENCY_MEAN,
@@ -55,6 +56,7 @@ static const char *const single_names[N_SINGLES] = {
         [SINGLE_CPU] = "cpu_percent",
         [SINGLE_WORKER_CPU] = "worker_cpu_percent",
         [SINGLE_RING_CPU] = "ring_cpu_percent",
+        [SINGLE_HELD] = "held_percent",
         [SINGLE_TEMPERATURE] = "temperature_c",
         [SINGLE_RAMP] = "ramp",
         [SINGLE_LATENCY_MEAN] = "latency_mean_ns",
@@ -296,6 +298,8 @@ static int get_rest(const CsvReader *reader, const Lines *l, RecordingDetail *de
         if (r >= 0)
                 r = get_number(reader, l, SINGLE_RING_CPU, 0, 100, &detail->ring_cpu_percent, error);
         if (r >= 0)
+                r = get_number(reader, l, SINGLE_HELD, 0, 100, &detail->held_percent, error);
+        if (r >= 0)
                 r = get_number(reader, l, SINGLE_TEMPERATURE, TEMPERATURE_MIN_C, TEMPERATURE_MAX_C,
                                &detail->temperature_c, error);
         return r;
@@ -307,6 +311,7 @@ static int read_detail(CsvReader *reader, const Lines *l, uint64_t to_ns, Error 
                 .cpu_percent = NAN,
                 .worker_cpu_percent = NAN,
                 .ring_cpu_percent = NAN,
+                .held_percent = NAN,
                 .temperature_c = NAN,
         };
 

@@ -39,7 +39,7 @@ typedef struct RecordingDetail {
         uint64_t errors;
         uint64_t latency_mean_ns; /* all directions together, as the next ones; 0: not told */
         uint64_t latency_p50_ns, latency_p99_ns, latency_max_ns;
-        double cpu_percent, worker_cpu_percent, ring_cpu_percent, temperature_c; /* NaN: not told */
+        double cpu_percent, worker_cpu_percent, ring_cpu_percent, held_percent, temperature_c; /* NaN: not told */
 } RecordingDetail;
 
 /* Intervals in order, each beginning where the one before ended, the first at 0. One may have been told to be empty. */
@@ -94,7 +94,7 @@ typedef struct RecordingNotes {
  * tells the interval's length. A count and a rate of the same must agree to a tenth, and I/Os with bytes so far that
  * such I/Os can be. What `plateau export` writes besides is a RecordingDetail, and may be empty: phase, which never
  * goes back, ramp (1: in that of its phase), at, errors, in_flight, oldest_io_ns, cpu_percent, worker_cpu_percent,
- * ring_cpu_percent, temperature_c,
+ * ring_cpu_percent, held_percent, temperature_c,
  * latency_mean_ns, and latency_p50_ns, _p99_ns and _max_ns, of which all count or none. One file of a recording may
  * have these. Others are left out, and told; but a quantity without a direction ("iops") is an error, and so is a name
  * that is there twice.

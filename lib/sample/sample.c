@@ -41,6 +41,8 @@ bool sample_is_idle(const Sample *sample) {
 }
 
 HostLimit sample_host_limit(const Sample *sample) {
+        if (sample->held_percent >= HOST_LIMIT_HELD_PERCENT)
+                return HOST_LIMIT_NONE;
         if (sample->cpu_percent >= HOST_LIMIT_CORES_PERCENT)
                 return HOST_LIMIT_CORES;
         return sample->ring_cpu_percent >= HOST_LIMIT_RING_PERCENT ? HOST_LIMIT_RING : HOST_LIMIT_NONE;
@@ -132,6 +134,7 @@ size_t sample_encode(const Sample *sample, uint8_t *buf, size_t size) {
         put_double(&w, sample->cpu_percent);
         put_double(&w, sample->worker_cpu_percent);
         put_double(&w, sample->ring_cpu_percent);
+        put_double(&w, sample->held_percent);
         put_double(&w, sample->temperature_c);
         put_u64(&w, sample->boot_ns);
         put_positions(&w, &sample->positions);
@@ -239,6 +242,7 @@ int sample_decode(Sample *ret, const void *data, size_t length) {
         s.cpu_percent = get_double(&r);
         s.worker_cpu_percent = get_double(&r);
         s.ring_cpu_percent = get_double(&r);
+        s.held_percent = get_double(&r);
         s.temperature_c = get_double(&r);
         s.boot_ns = get_u64(&r);
         get_positions(&r, &s.positions);
@@ -248,7 +252,7 @@ int sample_decode(Sample *ret, const void *data, size_t length) {
         /* -273.15 is where temperature ends; the other end is beyond what any sensor's 16 bits of kelvin hold. */
         if (r.bad || r.left > 0 || !value_is_possible(s.cpu_percent, 0, 100) ||
             !value_is_possible(s.worker_cpu_percent, 0, 100.0 * CORES_MAX) ||
-            !value_is_possible(s.ring_cpu_percent, 0, 100) ||
+            !value_is_possible(s.ring_cpu_percent, 0, 100) || !value_is_possible(s.held_percent, 0, 100) ||
             !value_is_possible(s.temperature_c, -274, 65536))
                 return -EBADMSG;
 

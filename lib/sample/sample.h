@@ -34,6 +34,7 @@ typedef struct Sample {
         double cpu_percent;    /* of all the host's cores together, 0..100; NaN if unknown, as the next two */
         double worker_cpu_percent; /* the worker's own, of one core: several threads make more than 100 */
         double ring_cpu_percent;   /* of one core, 0..100: of the ring thread that was busiest */
+        double held_percent;       /* of its duration, 0..100: the job itself held I/O back; NaN if unknown */
         double temperature_c;  /* NaN if unknown */
         uint64_t boot_ns;      /* CLOCK_BOOTTIME at its end */
         Positions positions;   /* at its end */
@@ -59,7 +60,14 @@ typedef enum HostLimit {
 /* Nothing was asked of the device. */
 bool sample_is_idle(const Sample *sample);
 
-/* Unknown shares limit nothing. */
+/*
+ * A phase that has to keep a rate, or to compute what it is to find, holds I/O back while it is ahead of the one or
+ * behind with the other; one that is idle does nothing else. It takes that much to tell: a rate that is missed is never
+ * ahead, and one that is kept is so nearly always.
+ */
+#define HOST_LIMIT_HELD_PERCENT 10.0
+
+/* Unknown shares limit nothing, and hold nothing back. */
 HostLimit sample_host_limit(const Sample *sample);
 
 /* Running time of the run at its beginning. */

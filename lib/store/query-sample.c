@@ -50,7 +50,7 @@ static void page_free(Page *page) {
 #define SAMPLE_COLUMNS                                                                                       \
         "s.seq, s.phase, s.at_ns, s.elapsed_ns, s.duration_ns, s.read_ios, s.write_ios, s.trim_ios,"         \
         " s.read_bytes, s.write_bytes, s.trim_bytes, s.errors, s.in_flight, s.oldest_ns,"                    \
-        " s.cpu_percent, s.temperature_c, s.worker_cpu_percent, s.ring_cpu_percent,"                         \
+        " s.cpu_percent, s.temperature_c, s.worker_cpu_percent, s.ring_cpu_percent, s.held_percent,"         \
         " s.latency_mean_ns, s.latency_p50_ns IS NOT NULL, s.latency_p50_ns, s.latency_p99_ns, s.latency_max_ns"
 #define SAMPLE_CONDITIONS                                                                                    \
         " WHERE s.run = ?1 AND s.seq >= ?2 AND s.elapsed_ns BETWEEN ?3 AND ?4 AND (?5 < 0 OR s.phase = ?5)"  \
@@ -79,6 +79,7 @@ static void read_scalars(Columns *c, Sample *sample) {
         sample->temperature_c = column_double(c);
         sample->worker_cpu_percent = column_double(c);
         sample->ring_cpu_percent = column_double(c);
+        sample->held_percent = column_double(c);
 }
 
 static int copy_blob(Columns *c, void **ret, size_t *ret_length) {

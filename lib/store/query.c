@@ -458,8 +458,9 @@ int store_get_phase_cpu(Store *store, uint32_t run, StorePhaseCpu *ret, size_t n
                 " sum(cpu_percent * duration_ns) / sum(CASE WHEN cpu_percent IS NOT NULL THEN duration_ns END),"
                 " sum(worker_cpu_percent * duration_ns)"
                 " / sum(CASE WHEN worker_cpu_percent IS NOT NULL THEN duration_ns END),"
-                " sum(CASE WHEN cpu_percent >= ?2 THEN duration_ns ELSE 0 END),"
-                " sum(CASE WHEN cpu_percent >= ?2 THEN 0 WHEN ring_cpu_percent >= ?3 THEN duration_ns ELSE 0 END)"
+                " sum(CASE WHEN held_percent >= ?4 THEN 0 WHEN cpu_percent >= ?2 THEN duration_ns ELSE 0 END),"
+                " sum(CASE WHEN held_percent >= ?4 OR cpu_percent >= ?2 THEN 0"
+                " WHEN ring_cpu_percent >= ?3 THEN duration_ns ELSE 0 END)"
                 " FROM samples WHERE run = ?1 GROUP BY phase",
                 &stmt, error);
         if (r < 0)
@@ -471,6 +472,7 @@ int store_get_phase_cpu(Store *store, uint32_t run, StorePhaseCpu *ret, size_t n
         bind_u64(&b, run);
         bind_double(&b, HOST_LIMIT_CORES_PERCENT);
         bind_double(&b, HOST_LIMIT_RING_PERCENT);
+        bind_double(&b, HOST_LIMIT_HELD_PERCENT);
         while ((r = statement_step(store, stmt, error, "read")) > 0) {
                 Columns c = { .stmt = stmt };
                 uint32_t phase = column_u32(&c);

@@ -29,6 +29,7 @@ int store_insert_imported_sample(Store *store, uint32_t run, const Sample *sampl
         bind_double(&b, sample->temperature_c);
         bind_double(&b, sample->worker_cpu_percent);
         bind_double(&b, sample->ring_cpu_percent);
+        bind_double(&b, sample->held_percent);
         for (unsigned d = 0; d < N_DIRECTIONS; d++)
                 bind_mean(&b, latency->direction_mean_ns[d]);
         return statement_step(store, stmt, error, "add a sample to");

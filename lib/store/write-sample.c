@@ -72,6 +72,7 @@ static int insert_row(Store *store, uint32_t run, const Sample *sample, const Hi
         bind_double(&b, sample->temperature_c);
         bind_double(&b, sample->worker_cpu_percent);
         bind_double(&b, sample->ring_cpu_percent);
+        bind_double(&b, sample->held_percent);
         return statement_step(store, stmt, error, "add a sample to");
 }
 

@@ -40,8 +40,8 @@ static const char *const write_sql[N_WRITES] = {
                 "INSERT INTO samples (run, seq, phase, at_ns, elapsed_ns, duration_ns,"
                 " read_ios, write_ios, trim_ios, read_bytes, write_bytes, trim_bytes,"
                 " errors, in_flight, oldest_ns, latency_mean_ns, latency_p50_ns, latency_p99_ns, latency_max_ns,"
-                " cpu_percent, temperature_c, worker_cpu_percent, ring_cpu_percent)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " cpu_percent, temperature_c, worker_cpu_percent, ring_cpu_percent, held_percent)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [WRITE_LATENCY] =
                 "INSERT INTO latencies (run, seq, read_latency, write_latency, trim_latency) VALUES (?, ?, ?, ?, ?)",
         [WRITE_TOTALS_GET] =
@@ -80,9 +80,9 @@ static const char *const write_sql[N_WRITES] = {
                 "INSERT INTO samples (run, seq, phase, at_ns, elapsed_ns, duration_ns,"
                 " read_ios, write_ios, trim_ios, read_bytes, write_bytes, trim_bytes,"
                 " errors, in_flight, oldest_ns, latency_mean_ns, latency_p50_ns, latency_p99_ns, latency_max_ns,"
-                " cpu_percent, temperature_c, worker_cpu_percent, ring_cpu_percent,"
+                " cpu_percent, temperature_c, worker_cpu_percent, ring_cpu_percent, held_percent,"
                 " read_latency_mean_ns, write_latency_mean_ns, trim_latency_mean_ns)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [WRITE_IMPORTED_TOTALS] =
                 "UPDATE phases SET n_samples = ?3, first_elapsed_ns = ?4, elapsed_ns = ?5,"
                 " read_ios = ?6, write_ios = ?7, trim_ios = ?8, read_bytes = ?9, write_bytes = ?10, trim_bytes = ?11,"

@@ -49,6 +49,10 @@ class Script:
         """Of the host; and of the worker and its busiest ring thread."""
         return self.add("cpu", percent, *own)
 
+    def held(self, percent):
+        """For so much of the time the job itself holds I/O back."""
+        return self.add("held", percent)
+
     def temperature(self, celsius):
         return self.add("temperature", celsius)
 

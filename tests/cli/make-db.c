@@ -43,7 +43,7 @@ typedef struct Maker {
         uint64_t elapsed_ns;
         uint64_t size_bytes;
         double temperature_c;
-        double cpu_percent, worker_cpu_percent, ring_cpu_percent;
+        double cpu_percent, worker_cpu_percent, ring_cpu_percent, held_percent;
         char *expect; /* lines */
         char *job;    /* lines, or NULL */
         bool held;
@@ -154,6 +154,7 @@ static void add_sample(Maker *maker, Sample *sample, uint64_t latency_ns) {
         sample->cpu_percent = maker->cpu_percent;
         sample->worker_cpu_percent = maker->worker_cpu_percent;
         sample->ring_cpu_percent = maker->ring_cpu_percent;
+        sample->held_percent = maker->held_percent;
         sample->temperature_c = maker->temperature_c;
         check(maker, store_insert_sample(maker->store, maker->run, sample, &maker->error), "sample");
 }
@@ -265,6 +266,8 @@ static void obey(Maker *maker, char **fields, size_t n) {
                 take_job(maker, fields);
         else if (strcmp(fields[0], "cpu") == 0 && (n == 2 || n == 4))
                 take_cpu(maker, fields, n == 4);
+        else if (strcmp(fields[0], "held") == 0 && n == 2)
+                maker->held_percent = (double) number(maker, fields[1]);
         else if (strcmp(fields[0], "temperature") == 0 && n == 2)
                 maker->temperature_c = (double) number(maker, fields[1]);
         else if (strcmp(fields[0], "noisy") == 0 && n == 5)
@@ -300,7 +303,7 @@ static void obey_line(Maker *maker, char *line) {
 
 int main(int argc, char **argv) {
         Maker maker = { .path = argv[1], .size_bytes = GIB, .temperature_c = NAN, .cpu_percent = NAN,
-                        .worker_cpu_percent = NAN, .ring_cpu_percent = NAN };
+                        .worker_cpu_percent = NAN, .ring_cpu_percent = NAN, .held_percent = NAN };
         _cleanup_free_ char *line = NULL;
         size_t size = 0;
 

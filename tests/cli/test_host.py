@@ -47,6 +47,19 @@ def test_moments_are_no_matter(database, script):
     assert "not the drive" not in cli("show", "1").out + cli("analyze", "1").out
 
 
+def test_what_the_job_itself_held_back_is_not_limited(database, script):
+    """A rate that is kept, or a phase that is idle: however busy the host is, the drive waited for the job."""
+    s = script().run("load", "", "Model", "S1", ("burn",)).state("running").phase(0, "running").cpu(100, 100, 100)
+    s.held(100).samples(60, writes=1000).held(0).samples(20, writes=1000).phase(0, "done").state("done")
+    cli = database.write(s)
+    samples = cli.json("samples", 1)["samples"]
+    assert [sample["held_percent"] for sample in samples] == [100] * 60 + [0] * 20
+    (whole,) = cli.json("samples", 1, "--every", "100")["samples"]
+    assert whole["held_percent"] == pytest.approx(75)
+    assert cli.json("show", 1)["phases"][0]["host_limited_s"] == cli.json("analyze", 1)["host_limited_s"] == 20
+    assert "set the pace for 20.0 s of the run" in cli("show", "1").out
+
+
 def test_runs_that_know_nothing_of_it_are_not_limited(database, script):
     s = script().run("load", "", "Model", "S1", ("burn",)).state("running").phase(0, "running")
     cli = database.write(s.samples(60, writes=1000).phase(0, "done").state("done"))

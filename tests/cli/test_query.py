@@ -142,7 +142,7 @@ def test_show_within_80_columns(fall):
 
 SAMPLE_KEYS = set("""seq phase at elapsed_s duration_ns write_ios read_ios trim_ios write_bytes read_bytes errors
                      in_flight latency_p50_ns latency_p99_ns latency_max_ns cpu_percent temperature_c
-                     worker_cpu_percent ring_cpu_percent""".split())
+                     worker_cpu_percent ring_cpu_percent held_percent""".split())
 
 
 def test_samples(fall):

@@ -89,7 +89,7 @@ def decode(data: bytes) -> dict:
         pairs = [f.take("QQ") for _ in range(3)]
         m["ios"], m["bytes"] = [p[0] for p in pairs], [p[1] for p in pairs]
         m["errors"], m["in_flight"], m["oldest"] = f.take("QIQ")
-        m["cpu"], m["worker_cpu"], m["ring_cpu"], m["temperature"] = f.take("dddd")
+        m["cpu"], m["worker_cpu"], m["ring_cpu"], m["held"], m["temperature"] = f.take("ddddd")
     elif kind == "ERRNO":
         m["errno"], m["count"], m["first_at"], m["last_at"], m["first_offset"], m["last_offset"] = f.take("IQqqQQ")
     elif kind == "EVENT":

@@ -110,3 +110,12 @@ def test_several_runs_at_once_keep_their_samples_exact(service, loop):
             elapsed += sample["duration_ns"]
             assert abs(sample["elapsed_s"] * SECOND - elapsed) < 1000
         assert elapsed >= 3 * SECOND
+
+
+def test_samples_tell_what_the_job_itself_held_back(service, loop):
+    """Ahead of its rate, or idle."""
+    text = "[global]\nbs=4k\niodepth=8\ntime_based\nruntime=1\n"
+    text += "[rate]\nrw=randwrite\nrate_iops=500\n[idle]\naction=idle\n[load]\nrw=randwrite\n"
+    samples = service.samples(service.run_job(text, loop(64 * MIB))["run"])
+    held = [[s["held_percent"] for s in samples if s["phase"] == i and s["duration_ns"] > SECOND / 2] for i in range(3)]
+    assert all(held) and min(held[0]) > 50 and min(held[1]) > 90 and max(held[2]) == 0

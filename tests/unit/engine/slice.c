@@ -16,7 +16,7 @@ static PhasePlan phase;
 static Plan plan = { .n_phases = 1, .phases = &phase };
 static bool ends_on_error[N_DIRECTIONS];
 static uint32_t fsync_writes;
-static uint64_t rate_iops;
+static uint64_t rate_iops, runtime_ns;
 static Counters counters;
 static EngineErrno errnos[ENGINE_N_ERRNOS_MAX];
 
@@ -32,6 +32,7 @@ static void start(Script run, uint32_t depth, uint64_t n_ios) {
                 .region_bytes = GIB,
                 .n_blocks = { GIB / 4096, GIB / 4096, GIB / 4096 },
                 .limit_bytes = n_ios * 4096,
+                .runtime_ns = runtime_ns,
                 .seed = 1,
                 .fsync_writes = fsync_writes,
                 .rate_iops = { [DIRECTION_WRITE] = rate_iops },
@@ -698,6 +699,36 @@ START_TEST(a_rate_is_kept_by_sleeping_until_the_next_is_due) {
 }
 END_TEST
 
+START_TEST(a_rate_that_is_kept_holds_the_load_back) {
+        rate_iops = 1000;
+        start(answer_after_ten_us, 8, 101);
+        await_idle();
+        ck_assert_uint_ge(engine_held_ns(engine), 99 * NSEC_PER_MSEC);
+        ck_assert_uint_le(engine_held_ns(engine), engine_phase_running_ns(engine));
+        end();
+}
+END_TEST
+
+/* Whoever is late is never early. */
+START_TEST(a_rate_that_is_missed_holds_nothing_back) {
+        rate_iops = 1000 * 1000;
+        start(answer_after_ten_us, 1, 101);
+        await_idle();
+        ck_assert_uint_ge(engine_phase_running_ns(engine), 101 * 10 * NSEC_PER_USEC);
+        ck_assert_uint_eq(engine_held_ns(engine), 0);
+        end();
+}
+END_TEST
+
+START_TEST(a_phase_without_a_load_is_held_back) {
+        runtime_ns = NSEC_PER_SEC;
+        start(answer_after_ten_us, 0, 1);
+        await_idle();
+        ck_assert_uint_ge(engine_held_ns(engine), NSEC_PER_SEC);
+        end();
+}
+END_TEST
+
 START_TEST(pauses_are_no_credit_for_the_rate) {
         enum { IOS = 50 };
 
@@ -745,6 +776,9 @@ static Suite *make_suite(void) {
         tcase_add_test(c, a_flush_comes_after_so_many_writes);
         tcase_add_test(c, a_flush_that_fails_is_an_error);
         tcase_add_test(c, a_rate_is_kept_by_sleeping_until_the_next_is_due);
+        tcase_add_test(c, a_rate_that_is_kept_holds_the_load_back);
+        tcase_add_test(c, a_rate_that_is_missed_holds_nothing_back);
+        tcase_add_test(c, a_phase_without_a_load_is_held_back);
         tcase_add_test(c, pauses_are_no_credit_for_the_rate);
         suite_add_tcase(s, c);
         return s;

@@ -27,9 +27,9 @@ END_TEST
 
 START_TEST(csv_details) {
         csv("time_s,write_ios,at,errors,in_flight,oldest_io_ns,cpu_percent,worker_cpu_percent,ring_cpu_percent,"
-            "temperature_c,latency_mean_ns,latency_p50_ns,latency_p99_ns,latency_max_ns\n"
-            "1,10,2026-03-01T22:14:05.5+01:00,3,32,7,12.5,250,99.5,-5.25,100,101,102,103\n"
-            "2,10,2026-03-01T21:14:07Z,0,0,0,,,,,,,,\n");
+            "held_percent,temperature_c,latency_mean_ns,latency_p50_ns,latency_p99_ns,latency_max_ns\n"
+            "1,10,2026-03-01T22:14:05.5+01:00,3,32,7,12.5,250,99.5,8.5,-5.25,100,101,102,103\n"
+            "2,10,2026-03-01T21:14:07Z,0,0,0,,,,,,,,,\n");
         get(2);
         const RecordingDetail *first = rows[0].detail, *second = rows[1].detail;
         ck_assert(first && first->has_at && first->has_errors && first->has_percentiles && series.errors_known);
@@ -40,6 +40,7 @@ START_TEST(csv_details) {
         ck_assert_double_eq(first->cpu_percent, 12.5);
         ck_assert_double_eq(first->worker_cpu_percent, 250);
         ck_assert_double_eq(first->ring_cpu_percent, 99.5);
+        ck_assert_double_eq(first->held_percent, 8.5);
         ck_assert_double_eq(first->temperature_c, -5.25);
         ck_assert_uint_eq(first->latency_mean_ns, 100);
         ck_assert_uint_eq(first->latency_p50_ns, 101);
@@ -51,6 +52,7 @@ START_TEST(csv_details) {
         ck_assert_double_nan(second->cpu_percent);
         ck_assert_double_nan(second->worker_cpu_percent);
         ck_assert_double_nan(second->ring_cpu_percent);
+        ck_assert_double_nan(second->held_percent);
 }
 END_TEST
 

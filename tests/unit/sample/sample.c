@@ -27,6 +27,7 @@ static void fill_sample(void) {
                 .cpu_percent = 12.5,
                 .worker_cpu_percent = 250.5,
                 .ring_cpu_percent = 99.5,
+                .held_percent = 12.5,
                 .temperature_c = -3.25,
                 .boot_ns = UINT64_MAX - 1,
                 .positions = { .n = 2, .of = { { 1, 2, 3, 4, 5, 6, UINT64_MAX }, { 11, 12, 13, 14, 15, 16, 17 } } },
@@ -72,7 +73,7 @@ START_TEST(round_trip) {
         fill_sample();
         assert_round_trip();
 
-        sample.cpu_percent = sample.worker_cpu_percent = sample.ring_cpu_percent = NAN;
+        sample.cpu_percent = sample.worker_cpu_percent = sample.ring_cpu_percent = sample.held_percent = NAN;
         sample.temperature_c = NAN;
         assert_round_trip();
 
@@ -131,6 +132,9 @@ START_TEST(impossible_values_are_refused) {
                 sample.ring_cpu_percent = bad_cpu[i];
                 ck_assert_int_eq(sample_decode(&decoded, buf, sample_encode(&sample, buf, sizeof buf)), -EBADMSG);
                 fill_sample();
+                sample.held_percent = bad_cpu[i];
+                ck_assert_int_eq(sample_decode(&decoded, buf, sample_encode(&sample, buf, sizeof buf)), -EBADMSG);
+                fill_sample();
                 sample.worker_cpu_percent = bad_cpu[i] * 1e6;
                 ck_assert_int_eq(sample_decode(&decoded, buf, sample_encode(&sample, buf, sizeof buf)), -EBADMSG);
         }
@@ -155,6 +159,19 @@ START_TEST(the_host_sets_the_pace_when_cores_or_a_ring_thread_have_nothing_to_sp
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 sample = (Sample){ .cpu_percent = cases[i].cpu, .ring_cpu_percent = cases[i].ring };
                 ck_assert_int_eq(sample_host_limit(&sample), cases[i].limit);
+        }
+
+        /* A load that was held back could not have been held up. Earlier versions told nothing of it. */
+        static const struct {
+                double held;
+                HostLimit limit;
+        } held[] = {
+                { 9.9, HOST_LIMIT_CORES }, { 10, HOST_LIMIT_NONE }, { 100, HOST_LIMIT_NONE }, { NAN, HOST_LIMIT_CORES },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(held); i++) {
+                sample = (Sample){ .cpu_percent = 100, .ring_cpu_percent = 100, .held_percent = held[i].held };
+                ck_assert_int_eq(sample_host_limit(&sample), held[i].limit);
         }
 
         /* However much the worker's threads take together: kernel workers do, for drives that take I/O no other way. */

@@ -60,6 +60,7 @@ START_TEST(sample_is_kept_whole) {
         sample->cpu_percent = 12.5;
         sample->worker_cpu_percent = 150;
         sample->ring_cpu_percent = 75.5;
+        sample->held_percent = 8.25;
         sample->temperature_c = -3.25;
         add_sample(store, 1, sample);
 
@@ -77,7 +78,8 @@ START_TEST(zero_second_is_a_row_of_zeros) {
         add_run(store);
 
         sample->duration_ns = sample->elapsed_ns = NSEC_PER_SEC;
-        sample->cpu_percent = sample->worker_cpu_percent = sample->ring_cpu_percent = sample->temperature_c = NAN;
+        sample->cpu_percent = sample->worker_cpu_percent = sample->ring_cpu_percent = NAN;
+        sample->held_percent = sample->temperature_c = NAN;
         sample->in_flight = 32;
         add_sample(store, 1, sample);
 
@@ -90,15 +92,17 @@ START_TEST(zero_second_is_a_row_of_zeros) {
         ck_assert(!copy->latency.known);
         ck_assert_int_eq(sql_number(store, "SELECT count(*) FROM samples"
                                             " WHERE cpu_percent IS NULL AND worker_cpu_percent IS NULL"
-                                            " AND ring_cpu_percent IS NULL AND latency_p50_ns IS NULL"), 1);
+                                            " AND ring_cpu_percent IS NULL AND held_percent IS NULL"
+                                            " AND latency_p50_ns IS NULL"), 1);
         ck_assert_int_eq(sql_number(store, "SELECT count(*) FROM latencies"), 0);
 }
 END_TEST
 
 START_TEST(what_a_phase_took_of_the_host) {
-        /* Host, worker, ring thread: of a second each. */
-        static const double percents[][3] = {
-                { 10, 20, 15 }, { 98, 40, 30 }, { 100, 90, 99 }, { 50, 110, 98 }, { NAN, NAN, NAN },
+        /* Host, worker, ring thread, held back: of a second each. */
+        static const double percents[][4] = {
+                { 10, 20, 15, 0 },   { 98, 40, 30, 9.9 },  { 100, 90, 99, NAN },      { 50, 110, 98, 0 },
+                { 100, 90, 99, 10 }, { 50, 110, 98, 100 }, { NAN, NAN, NAN, NAN },
         };
         _cleanup_store_ Store *store = open_writer();
         StorePhaseCpu cpu[3];
@@ -112,11 +116,12 @@ START_TEST(what_a_phase_took_of_the_host) {
                 sample->cpu_percent = percents[i][0];
                 sample->worker_cpu_percent = percents[i][1];
                 sample->ring_cpu_percent = percents[i][2];
+                sample->held_percent = percents[i][3];
                 add_sample(store, 1, sample);
         }
         ck_assert_int_eq(store_get_phase_cpu(store, 1, cpu, ELEMENTSOF(cpu), NULL), 0);
-        ck_assert_double_eq(cpu[1].host_percent, (10 + 98 + 100 + 50) / 4.0);
-        ck_assert_double_eq(cpu[1].worker_percent, (20 + 40 + 90 + 110) / 4.0);
+        ck_assert_double_eq(cpu[1].host_percent, (10 + 98 + 100 + 50 + 100 + 50) / 6.0);
+        ck_assert_double_eq(cpu[1].worker_percent, (20 + 40 + 90 + 110 + 90 + 110) / 6.0);
         ck_assert_uint_eq(cpu[1].cores_limited_ns, 2 * NSEC_PER_SEC);
         ck_assert_uint_eq(cpu[1].ring_limited_ns, NSEC_PER_SEC);
         ck_assert_double_nan(cpu[0].host_percent);

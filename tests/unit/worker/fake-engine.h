@@ -123,6 +123,10 @@ uint64_t engine_cpu_ns(Engine *e) {
         return 0;
 }
 
+uint64_t engine_held_ns(Engine *e) {
+        return 0;
+}
+
 uint64_t engine_awake_ns(Engine *e) {
         return 0; /* the worst: so only its own thread tells the driver that it ran */
 }

@@ -36,10 +36,14 @@ void engine_in_flight(const Engine *engine, uint32_t *ret_n, uint64_t *ret_oldes
 
 static uint64_t awake_ns;
 
-static uint64_t ring_cpu_ns;
+static uint64_t ring_cpu_ns, held_ns;
 
 uint64_t engine_cpu_ns(Engine *engine) {
         return ring_cpu_ns;
+}
+
+uint64_t engine_held_ns(Engine *engine) {
+        return held_ns;
 }
 
 uint64_t engine_awake_ns(Engine *engine) {
@@ -315,6 +319,25 @@ START_TEST(test_own_cpu) {
 }
 END_TEST
 
+START_TEST(test_held_back) {
+        held_ns = 77 * NSEC_PER_SEC; /* of earlier phases */
+        sampler_begin_phase(sampler, 0, 0, START);
+        held_ns += 40 * MS;
+        ck_assert_double_eq(sampler_take(sampler, START + 100 * MS)->held_percent, 40);
+        ck_assert_double_eq(sampler_take(sampler, START + 200 * MS)->held_percent, 0);
+
+        /* A turn that began before the sample counts with its end. */
+        held_ns += 105 * MS;
+        ck_assert_double_eq(sampler_take(sampler, START + 300 * MS)->held_percent, 100);
+
+        sampler_suspend(sampler);
+        held_ns += 50 * MS;
+        sampler_resume(sampler, START + 900 * MS);
+        held_ns += 10 * MS;
+        ck_assert_double_eq(sampler_take(sampler, START + 1000 * MS)->held_percent, 10);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("sampler");
         TCase *tc = tcase_create("sampler");
@@ -336,6 +359,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_nothing_at_all_is_no_sample);
         tcase_add_test(tc, test_next_phase);
         tcase_add_test(tc, test_own_cpu);
+        tcase_add_test(tc, test_held_back);
         tcase_add_test(tc, test_the_position_is_never_ahead_of_the_counts);
         tcase_add_test(tc, test_host_cpu);
         suite_add_tcase(suite, tc);
