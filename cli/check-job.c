@@ -12,6 +12,7 @@
 #include "output.h"
 #include "render/table.h"
 #include "spec/plan.h"
+#include "spec/stop.h"
 #include "util/macro.h"
 #include "util/parse.h"
 #include "util/text.h"
@@ -191,6 +192,8 @@ static void add_stop_json(json_object *document, const Job *job, const Plan *pla
                 json_add_u64(document, "stop_written_max", plan->stop_written_max);
         if (written->kind == EXTENT_FILLS)
                 json_add_double(document, "stop_written_max_fills", (double) written->value / 1000);
+        if (job->stop_snia_iops_steady)
+                json_add_bool(document, "stop_snia_iops_steady", true);
 }
 
 static int check_json(Cli *cli, const Job *job, const Plan *plan, bool has_size) {
@@ -391,24 +394,53 @@ static bool writes_by_time(const Plan *plan) {
         return false;
 }
 
-static void print_totals(const Job *job, const Plan *plan) {
-        bool has_stop = job->stop_written_max.kind != EXTENT_UNSET;
-        uint64_t least_ns = least_time(plan, has_stop);
-        char time[TIME_SPAN_MAX], volume[TEXT_SIZE_MAX];
-        uint64_t ns, bytes;
+/* All that is known of a run that may end before: its phases of a given time, and the others beside. */
+static void print_most_time(const Plan *plan) {
+        uint64_t ns = 0;
+        size_t n = 0;
+        char time[TIME_SPAN_MAX];
+
+        for (size_t i = 0; i < plan->n_phases; i++) {
+                const PhasePlan *phase = &plan->phases[i];
+
+                n += !phase->has_planned_time;
+                if (phase->has_planned_time && __builtin_add_overflow(ns, phase->planned_ns, &ns))
+                        ns = UINT64_MAX;
+        }
+        printf("\nIt takes at most %s, and beside that what the device needs for the ", time_format_span(ns, time));
+        if (n == 1)
+                printf("phase without a time.");
+        else
+                printf("%zu phases without a time.", n);
+}
+
+static void print_time(const Job *job, const Plan *plan) {
+        bool has_stop = job->stop_written_max.kind != EXTENT_UNSET || job->stop_snia_iops_steady;
+        uint64_t ns, least_ns = least_time(plan, has_stop);
+        char time[TIME_SPAN_MAX];
 
         if (plan_total_time(plan, &ns))
                 printf("\nIt takes at most %s.", time_format_span(ns, time));
+        else if (job->stop_snia_iops_steady)
+                print_most_time(plan);
         else if (least_ns > 0)
                 printf("\nIt takes at least %s; how long in all depends on the speed of the device.",
                        time_format_span(least_ns, time));
         else
                 printf("\nHow long it takes depends on the speed of the device.");
+}
+
+static void print_totals(const Job *job, const Plan *plan) {
+        bool is_bounded = job->stop_written_max.kind != EXTENT_UNSET;
+        char volume[TEXT_SIZE_MAX];
+        uint64_t bytes;
+
+        print_time(job, plan);
         if (plan_total_write_bytes(plan, &bytes))
                 printf(" It writes at most %s.\n", text_format_size(bytes, volume));
         else
                 printf(" How much it writes depends on the device%s.\n",
-                       writes_by_time(plan) && !has_stop ? "'s speed" : "; --size tells for one");
+                       writes_by_time(plan) && !is_bounded ? "'s speed" : "; --size tells for one");
 }
 
 static void print_notices(char **notices, size_t n) {
@@ -448,6 +480,9 @@ static void print_stop(const Job *job, const Plan *plan) {
                 printf("stops: when more than %" PRIu64 " I/Os have failed\n", job->stop_errors_max);
         if (job->stop_written_max.kind != EXTENT_UNSET)
                 print_stop_written(&job->stop_written_max, plan);
+        if (job->stop_snia_iops_steady)
+                printf("stops: when SNIA's IOPS test is steady over %d rounds, at the end of the last of them\n",
+                       STOP_SNIA_N_ROUNDS);
 }
 
 static int check_text(const Job *job, const Plan *plan, bool has_size) {

@@ -91,10 +91,6 @@ static int on_sample(const Sample *sample, const StoreLatency *latency, void *us
         return 0;
 }
 
-bool judge_event_cuts(EventKind kind) {
-        return kind == EVENT_PAUSED || kind == EVENT_RESUMED || kind == EVENT_OUTAGE;
-}
-
 static int compare_u64(const void *a, const void *b) {
         uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
         return (x > y) - (x < y);
@@ -125,7 +121,7 @@ static int load_points(Judgement *j, Store *store, const StoreEvent *events, siz
         if (!cuts_ns)
                 return -ENOMEM;
         for (size_t i = 0; i < n_events; i++) {
-                if (judge_event_cuts(events[i].kind))
+                if (event_kind_cuts(events[i].kind))
                         cuts_ns[loader.cuts.n++] = events[i].elapsed_ns;
                 if (events[i].kind == EVENT_READ_ONLY)
                         j->read_only = true;

@@ -29,9 +29,6 @@ typedef struct Judgement {
  */
 int judge_run(Judgement *ret, Store *store, const Arguments *arguments, const char *which, Error *error);
 
-/* Whether the run did not run then: what lies at such an event is not the drive's doing. */
-bool judge_event_cuts(EventKind kind);
-
 /*
  * What a verb makes of a run named on the command line; item is zeros at first, and is to be cleared whatever comes
  * back.

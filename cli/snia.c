@@ -19,35 +19,18 @@ static double seconds(uint64_t ns) {
         return (double) ns / (double) NSEC_PER_SEC;
 }
 
-/* Its share of reads; -1 for what is no random reading and writing. */
-static int read_percent(const StorePhase *phase) {
-        switch (phase->rw) {
-        case RW_RANDREAD:
-                return 100;
-        case RW_RANDWRITE:
-                return 0;
-        case RW_RANDRW:
-                return (int) phase->read_percent;
-        default:
-                return -1;
-        }
-}
-
 static void add_pass(IopsPass *passes, size_t *n, const StorePhase *phase) {
-        bool random = phase->action == PHASE_ACTION_IO || phase->action == PHASE_ACTION_MATRIX;
-        int percent = random ? read_percent(phase) : -1;
-
-        if (percent < 0 || phase->elapsed_ns == 0)
-                return;
-        passes[(*n)++] = (IopsPass){
+        IopsPass pass = {
                 .from_s = seconds(phase->first_elapsed_ns),
                 .to_s = seconds(phase->first_elapsed_ns + phase->elapsed_ns),
-                .block_bytes = phase->block_bytes[percent < 100 ? DIRECTION_WRITE : DIRECTION_READ],
-                .read_percent = (unsigned) percent,
                 .iops = query_rate(phase->counted_ios[DIRECTION_READ] + phase->counted_ios[DIRECTION_WRITE],
                                    store_phase_counted_ns(phase)),
                 .complete = phase->state == PHASE_DONE,
         };
+
+        if (phase->elapsed_ns > 0 &&
+            iops_test_point(phase->action, phase->rw, phase->read_percent, phase->block_bytes, &pass))
+                passes[(*n)++] = pass;
 }
 
 /* A matrix over several depths is a test of its own. passes: room for all phases. */
@@ -74,7 +57,7 @@ static int judge_iops_test(Snia *snia, const Judgement *j, const StoreEvent *eve
         if (!passes || !cuts_s)
                 return -ENOMEM;
         for (size_t i = 0; i < n_events; i++)
-                if (judge_event_cuts(events[i].kind))
+                if (event_kind_cuts(events[i].kind))
                         cuts_s[n_cuts++] = seconds(events[i].elapsed_ns);
         int r = iops_test_judge(passes, collect_passes(&j->phases, passes), cuts_s, n_cuts, &snia->iops_test);
         snia->has_iops_test = r > 0;

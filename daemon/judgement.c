@@ -111,6 +111,55 @@ void run_judge_sample(Run *run, const Sample *sample) {
                 run_record_at(run, sample->at_ns, sample->elapsed_ns, EVENT_HOST, text);
 }
 
+/* --- SNIA's IOPS test --- */
+
+static void run_note_no_end(Run *run, int r) {
+        log_error("run %" PRIu32 ": it is not ended when SNIA's IOPS test is steady: %s", run->id, strerror(-r));
+        run->iops_watch = iops_watch_free(run->iops_watch);
+}
+
+/* In a run that goes on after an interruption its new worker is told again, and so is who reads the events. */
+static void run_end_with(Run *run, uint32_t last, const SniaWindow *w) {
+        _cleanup_free_ char *reason = NULL;
+
+        if (asprintf(&reason, "[stop] snia_iops_steady=1: rounds %u to %u are steady, with %.0f IOPS of 4 KiB random "
+                     "writes", w->first_round, w->last_round, w->average) < 0) {
+                reason = NULL;
+                return; /* it is tried again with the next phase, as below */
+        }
+
+        int r = worker_process_send(run->worker, &(Message){ .type = MESSAGE_END_RUN,
+                                                             .end_run = { .index = last, .detail = reason } });
+        if (r < 0) {
+                log_error("run %" PRIu32 ": its worker cannot be told that it ends with phase %" PRIu32 ": %s", run->id,
+                          last, strerror(-r));
+                return;
+        }
+        run->end_is_known = true;
+        run_record(run, EVENT_STOPPING, "%s; the run ends with this round, after phase %" PRIu32 " '%s'", reason, last,
+                   run->phases[last].name);
+}
+
+void run_judge_round(Run *run) {
+        SniaWindow window;
+        uint32_t last;
+
+        if (!run->iops_watch || run->end_is_known)
+                return;
+        int r = iops_watch_look(run->iops_watch, &last, &window);
+        if (r < 0)
+                run_note_no_end(run, r);
+        else if (r > 0)
+                run_end_with(run, last, &window);
+}
+
+void run_judge_cut(Run *run, uint64_t elapsed_ns) {
+        int r = run->iops_watch ? iops_watch_cut(run->iops_watch, elapsed_ns) : 0;
+
+        if (r < 0)
+                run_note_no_end(run, r);
+}
+
 void run_judge_end(Run *run) {
         char text[HOST_ALARM_TEXT_MAX];
 

@@ -8,6 +8,7 @@
 
 #include "analysis/fio-watch.h"
 #include "analysis/from-sample.h"
+#include "analysis/iops-watch.h"
 #include "run.h"
 
 typedef struct RunPhase {
@@ -35,6 +36,7 @@ struct Run {
         RunPhase *phases; /* NULL for a run from the database that is over */
         uint64_t sample_interval_ns;
         bool is_verified; /* what it writes, or some of it */
+        IopsWatch *iops_watch; /* NULL: it does not end by that */
         char *phase_name; /* of the current or last one, or NULL */
         uint32_t phase;
         char **notices;
@@ -77,6 +79,7 @@ struct Run {
         FioWatch *fio_watch; /* NULL: the phase has no steadystate */
         HostAlarm host;
         bool phase_is_over; /* the worker was told to end it */
+        bool end_is_known; /* the worker was told with which phase the run is done */
         bool stop_asked;  /* by a user: then it is stopped, whatever else */
         bool interrupting;
         bool finished;
@@ -101,6 +104,12 @@ void run_record_at(Run *run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
 void run_judge_phase(Run *run);
 void run_judge_sample(Run *run, const Sample *sample);
 
+/* Whether a test that the job ends when it is steady is that, from the phases that have ended: then its end is set. */
+void run_judge_round(Run *run);
+
+/* Where the run was held up: nothing is judged across that. */
+void run_judge_cut(Run *run, uint64_t elapsed_ns);
+
 /* What is said with the sample and has a beginning, has its end with the worker. */
 void run_judge_end(Run *run);
 
@@ -118,6 +127,7 @@ bool run_may_say(uint64_t *paid_until_ns, uint64_t cost_ns, uint64_t burst_ns);
 /* run-standing.c: where it stands, from its beginning or from the database, kept up as it goes on. -ENOMEM. */
 int run_stand_new(Run *run, const StoreNewRun *inserted);
 void run_stand_stored(Run *run, StoreResume *resume);
+int run_stand_rounds(Run *run, const StoreResume *resume); /* behind that, when its phases are known; -ENOMEM */
 void run_stand_sample(Run *run, const Sample *sample);
 
 /* After its state was set to that. drained: its worker has waited for all I/O and told all samples. */

@@ -121,6 +121,7 @@ static int run_on_phase_started(Run *run, const Message *message) {
         run->n_cuts++;
         run->told_of_computing = false;
         run_judge_phase(run);
+        run_judge_round(run);
 
         run_note_lost(run, "phase's beginning",
                       database_set_phase_state(run->database, run->id, index, PHASE_RUNNING, message->phase.at_ns));
@@ -157,6 +158,8 @@ static int run_on_phase_ended(Run *run, const Message *message) {
                 run->standing->phase = run->phase + 1;
         steady_watch_end(&run->watch);
         run->fio_watch = fio_watch_free(run->fio_watch);
+        if (done && run->iops_watch)
+                iops_watch_end_phase(run->iops_watch, run->phase);
         run_note_lost(run, "phase's end",
                       database_set_phase_state(run->database, run->id, run->phase, done ? PHASE_DONE : PHASE_STOPPED,
                                                message->phase.at_ns));
@@ -164,6 +167,7 @@ static int run_on_phase_ended(Run *run, const Message *message) {
                 run_record_phase_end(run, message, "is stopped");
         else if (!run_phase_joins(run, run->phase, run->phase + 1))
                 run_record_phase_end(run, message, "is done");
+        run_judge_round(run);
         return 0;
 }
 
@@ -233,6 +237,8 @@ static int run_on_sample(Run *run, Message *message) {
                 .oldest_ns = sample->oldest_ns,
         };
         run->sampled_at_ns = time_monotonic_ns();
+        if (run->iops_watch)
+                iops_watch_add(run->iops_watch, sample);
         run_judge_sample(run, sample);
         run_verify_sample(run, sample);
         return 0;

@@ -81,6 +81,26 @@ void run_stand_stored(Run *run, StoreResume *resume) {
                 run->errnos[i].total = resume->errnos[i];
 }
 
+/* What of its rounds is recorded, and where they were held up. */
+int run_stand_rounds(Run *run, const StoreResume *resume) {
+        int r = 0;
+
+        for (uint32_t i = 0; run->iops_watch && i < run->n_phases; i++) {
+                const StoreResumePhase *phase = &resume->phases[i];
+
+                iops_watch_recall(run->iops_watch, i, &(IopsRecord){
+                        .began_ns = phase->first_elapsed_ns,
+                        .elapsed_ns = phase->elapsed_ns,
+                        .counted_ns = phase->counted_ns,
+                        .counted_ios = phase->counted_ios,
+                        .is_done = phase->is_done,
+                });
+        }
+        for (size_t i = 0; run->iops_watch && i < resume->n_cuts && r >= 0; i++)
+                r = iops_watch_cut(run->iops_watch, resume->cuts_ns[i]);
+        return r;
+}
+
 void run_stand_sample(Run *run, const Sample *sample) {
         PhaseStanding *phase = &run->standing->phases[sample->phase];
 
@@ -275,7 +295,7 @@ void run_take_up(Run *run, WorkerProcess *worker, DeviceInfo *found, const char 
         run->worker = worker;
         run->taken_up = true;
         run->n_taken_up++;
-        run->started = run->in_phase = run->finished = false;
+        run->started = run->in_phase = run->finished = run->end_is_known = false;
         run->go_at_ns = 0;
         run->n_cuts = run->n_findings = 0;
         run->next_phase = run->standing->phase;

@@ -47,7 +47,7 @@ static int run_copy_phases(Run *run, const Job *job, const Plan *plan) {
                         return -ENOMEM;
                 run->is_verified = run->is_verified || phase->is_tracked;
         }
-        return 0;
+        return plan->stop_snia_iops_steady ? iops_watch_new(&run->iops_watch, job, plan) : 0;
 }
 
 /*
@@ -72,7 +72,8 @@ static int run_stand_up(Run *run, StoreRun *stored) {
                 return r;
         if (r < 0 || plan->n_phases != run->standing->n_phases)
                 return 0;
-        return run_copy_phases(run, job, plan);
+        r = run_copy_phases(run, job, plan);
+        return r < 0 ? r : run_stand_rounds(run, stored->resume);
 }
 
 int run_new_stored(Run **ret, Database *database, const RunObserver *observer, void *userdata, StoreRun *stored) {
@@ -158,6 +159,7 @@ Run *run_free(Run *run) {
         free(run->phases);
         steady_watch_end(&run->watch);
         run->fio_watch = fio_watch_free(run->fio_watch);
+        iops_watch_free(run->iops_watch);
         strv_free(run->notices);
         free(run->outcome_detail);
         free(run->job_text);
@@ -174,6 +176,8 @@ void run_record_at(Run *run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
         int r = database_add_event(run->database, run->id, at_ns, elapsed_ns, kind, detail);
         if (r < 0)
                 log_error("run %" PRIu32 ": event '%s' is lost: %s", run->id, event_kind_name(kind), strerror(-r));
+        if (event_kind_cuts(kind))
+                run_judge_cut(run, elapsed_ns);
         run->observer->event(run, kind, detail, run->userdata);
 }
 

@@ -40,6 +40,8 @@ struct Driver {
         bool in_phase;
         unsigned phase;   /* its index */
         bool phase_is_over; /* before its time, as the service said */
+        char *end_reason;   /* why the run is done, as the service said, when that phase is; NULL: it goes on */
+        unsigned last_phase;
         bool is_ending;   /* no I/O is submitted any more, no further phase begins */
         Outcome outcome;
         char *detail;
@@ -80,6 +82,7 @@ Driver *driver_free(Driver *driver) {
         sampler_done(&driver->sampler);
         fd_close(driver->timer_fd);
         free(driver->detail);
+        free(driver->end_reason);
         free(driver);
         return NULL;
 }
@@ -161,6 +164,37 @@ static void driver_end_phase(Driver *driver, uint32_t index) {
         driver->phase_is_over = true;
         if (!driver->want_paused)
                 engine_stop_phase(driver->config.engine);
+}
+
+/* As to fio, data that is not what was written fails the run, unless the job goes on after it (continue_on_error). */
+static void driver_look_verified(Driver *driver) {
+        uint64_t n = verifying_n_errors(&driver->verifying);
+
+        if (n > 0)
+                driver_end(driver, OUTCOME_FAILED, "%" PRIu64 " %s read back not as written (EILSEQ): the device does "
+                           "not keep its data", n, n == 1 ? "block was" : "blocks were");
+}
+
+/* Also a result, but not one for which blocks that were wrong are forgotten. */
+static void driver_end_done(Driver *driver, const char *reason) {
+        driver_look_verified(driver);
+        driver_end(driver, OUTCOME_DONE, "%s", reason);
+}
+
+/* That the last phase is over may be heard of when the next one has begun. */
+static void driver_look_last(Driver *driver) {
+        bool is_over = driver->phase > driver->last_phase ||
+                       (driver->phase == driver->last_phase && !driver->in_phase);
+
+        if (driver->end_reason && is_over)
+                driver_end_done(driver, driver->end_reason);
+}
+
+static void driver_end_run(Driver *driver, Message *message) {
+        free(driver->end_reason);
+        driver->end_reason = TAKE_PTR(message->end_run.detail);
+        driver->last_phase = message->end_run.index;
+        driver_look_last(driver);
 }
 
 static void driver_resume(Driver *driver) {
@@ -246,7 +280,7 @@ static void handle_signal(Driver *driver) {
                 driver_stop(driver, "the worker was told to end by a signal");
 }
 
-static void handle_message(Driver *driver, const Message *message) {
+static void handle_message(Driver *driver, Message *message) {
         switch (message->type) {
         case MESSAGE_PAUSE:
                 driver_pause(driver);
@@ -256,6 +290,9 @@ static void handle_message(Driver *driver, const Message *message) {
                 break;
         case MESSAGE_END_PHASE:
                 driver_end_phase(driver, message->end_phase.index);
+                break;
+        case MESSAGE_END_RUN:
+                driver_end_run(driver, message);
                 break;
         case MESSAGE_RECORDED:
                 verifying_recorded(&driver->verifying, message);
@@ -363,24 +400,15 @@ static void driver_look_failed(Driver *driver) {
                            errno_name(failure.errnum), strerror(failure.errnum));
 }
 
-/* As to fio, data that is not what was written fails the run, unless the job goes on after it (continue_on_error). */
-static void driver_look_verified(Driver *driver) {
-        uint64_t n = verifying_n_errors(&driver->verifying);
-
-        if (n > 0)
-                driver_end(driver, OUTCOME_FAILED, "%" PRIu64 " %s read back not as written (EILSEQ): the device does "
-                           "not keep its data", n, n == 1 ? "block was" : "blocks were");
-}
-
-/* Also a result, but not one for which blocks that were wrong are forgotten. */
 static void driver_look_written(Driver *driver) {
+        char reason[128];
         uint64_t n_bytes;
 
         if (!engine_has_written_all(driver->config.engine, &n_bytes))
                 return;
-        driver_look_verified(driver);
-        driver_end(driver, OUTCOME_DONE, "[stop] written_max=%" PRIu64 ": %" PRIu64 " bytes are written",
-                   driver->config.plan->stop_written_max, n_bytes);
+        snprintf(reason, sizeof(reason), "[stop] written_max=%" PRIu64 ": %" PRIu64 " bytes are written",
+                 driver->config.plan->stop_written_max, n_bytes);
+        driver_end_done(driver, reason);
 }
 
 /* The phase that was interrupted goes on where it stood; the others begin. */
@@ -445,6 +473,7 @@ Outcome driver_run(Driver *driver, char **ret_detail) {
                 if (driver->is_ending)
                         break;
                 driver_run_phase(driver, i);
+                driver_look_last(driver);
                 if (driver->is_ending)
                         break;
         }

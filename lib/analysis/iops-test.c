@@ -20,6 +20,18 @@ static bool is_cut_within(const double *cuts_s, size_t n_cuts, double from_s, do
         return false;
 }
 
+bool iops_test_point(PhaseAction action, RwMode rw, uint32_t read_percent, const uint64_t block_bytes[N_DIRECTIONS],
+                     IopsPass *ret) {
+        bool is_io = action == PHASE_ACTION_IO || action == PHASE_ACTION_MATRIX;
+        unsigned percent = rw == RW_RANDREAD ? 100 : rw == RW_RANDWRITE ? 0 : read_percent;
+
+        if (!is_io || (rw != RW_RANDREAD && rw != RW_RANDWRITE && rw != RW_RANDRW))
+                return false;
+        ret->block_bytes = block_bytes[percent < 100 ? DIRECTION_WRITE : DIRECTION_READ];
+        ret->read_percent = percent;
+        return true;
+}
+
 static bool is_tracked(const IopsPass *pass) {
         return pass->read_percent == 0 && pass->block_bytes == IOPS_TEST_TRACKED_BLOCK_BYTES;
 }
@@ -84,8 +96,10 @@ static int compare_points(const void *a, const void *b) {
         return (x->read_percent < y->read_percent) - (x->read_percent > y->read_percent);
 }
 
-/* Passes first to last; none: 0. */
-static void fill_points(IopsTest *test, const IopsPass *passes, size_t n, size_t first, size_t last) {
+/* Over the passes of the window, if there is one. */
+static void fill_points(IopsTest *test, const IopsPass *passes, size_t n) {
+        size_t first = test->first_pass, last = test->last_pass;
+
         for (size_t i = 0; i < n; i++) {
                 IopsPoint *point = find_point(test, &passes[i]);
 
@@ -120,7 +134,7 @@ static bool is_test(const IopsTest *test, const Tracked *tracked) {
 }
 
 int iops_test_judge(const IopsPass *passes, size_t n, const double *cuts_s, size_t n_cuts, IopsTest *ret) {
-        size_t room = MAX(n, (size_t) 1), first = 0, last = 0;
+        size_t room = MAX(n, (size_t) 1);
         _cleanup_free_ size_t *pass = calloc(room, sizeof(*pass));
         _cleanup_iops_test_ IopsTest test = {
                 .rounds = calloc(room, sizeof(SniaRound)),
@@ -135,14 +149,42 @@ int iops_test_judge(const IopsPass *passes, size_t n, const double *cuts_s, size
 
         const SniaWindow *window = test.snia.first.first_round > 0 ? &test.snia.first : &test.snia.last;
         if (window->first_round > 0) {
-                first = pass[window->first_round - 1];
-                last = pass[window->last_round - 1];
+                test.first_pass = pass[window->first_round - 1];
+                test.last_pass = pass[window->last_round - 1];
         }
-        fill_points(&test, passes, n, first, last);
+        fill_points(&test, passes, n);
         if (!is_test(&test, &tracked))
                 return 0;
         *ret = test;
         test = (IopsTest){};
+        return 1;
+}
+
+/* --- its end --- */
+
+/* Of the passes that are no point's later one than `round`, the last. */
+static int find_last(const IopsPass *passes, size_t n, size_t round, size_t *ret) {
+        _cleanup_iops_test_ IopsTest counts = { .points = calloc(n, sizeof(IopsPoint)) };
+
+        if (!counts.points)
+                return -ENOMEM;
+        for (size_t i = 0; i < n; i++)
+                if (++find_point(&counts, &passes[i])->n_passes <= round)
+                        *ret = i;
+        return 0;
+}
+
+int iops_test_end(const IopsPass *passes, size_t n_ended, size_t n, const double *cuts_s, size_t n_cuts,
+                  size_t *ret_last, SniaWindow *ret_window) {
+        _cleanup_iops_test_ IopsTest test = {};
+        int r = iops_test_judge(passes, n_ended, cuts_s, n_cuts, &test);
+
+        if (r <= 0 || test.snia.first.first_round == 0)
+                return MIN(r, 0);
+        r = find_last(passes, n, test.last_pass, ret_last);
+        if (r < 0)
+                return r;
+        *ret_window = test.snia.first;
         return 1;
 }
 

@@ -14,6 +14,8 @@
 #include "spec/plan.h"
 #include "util/macro.h"
 
+_Static_assert(JOB_N_PHASES_MAX <= WRITE_PHASES_MAX, "a phase whose writes have no number");
+
 /* What was written before is then safe from a power cut. */
 #define TRACKING_FLUSH_NS (30 * NSEC_PER_SEC)
 

@@ -84,6 +84,10 @@ int event_kind_from_name(const char *name) {
         return -EINVAL;
 }
 
+bool event_kind_cuts(EventKind kind) {
+        return kind == EVENT_PAUSED || kind == EVENT_RESUMED || kind == EVENT_OUTAGE;
+}
+
 bool run_state_is_final(RunState state) {
         return states[state].successors == 0;
 }

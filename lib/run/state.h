@@ -54,6 +54,9 @@ const char *event_kind_name(EventKind kind);    /* "steady-revoked" */
 int run_state_from_name(const char *name);      /* RunState, or -EINVAL */
 int event_kind_from_name(const char *name);
 
+/* Whether the drive may have had its rest there: nothing is judged across it. */
+bool event_kind_cuts(EventKind kind);
+
 /* Nothing more will happen to a run in this state. */
 bool run_state_is_final(RunState state);
 

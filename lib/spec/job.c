@@ -14,6 +14,7 @@
 #include "spec/notice.h"
 #include "spec/option.h"
 #include "spec/plan-verify.h"
+#include "spec/stop.h"
 #include "util/ini.h"
 #include "util/macro.h"
 #include "util/parse.h"
@@ -572,53 +573,31 @@ static int set_expectation(JobReader *reader, const IniEntry *entry, Error *erro
         return 0;
 }
 
-static int parse_written_max(const char *value, Extent *ret) {
-        Extent extent = { .kind = EXTENT_BYTES };
-        int r = parse_size(value, &extent.value);
+static int unknown_stop(const JobReader *reader, const IniEntry *entry, bool is_known, Error *error) {
+        char names[STOP_NAMES_MAX];
 
-        if (r == -EINVAL) {
-                extent.kind = EXTENT_FILLS;
-                r = parse_fills(value, &extent.value);
-        }
-        if (r < 0)
-                return r;
-        if (extent.value == 0)
-                return -ERANGE;
-        *ret = extent;
-        return 0;
-}
-
-static int unknown_stop(const JobReader *reader, const IniEntry *entry, Error *error) {
-        static const char *const of_telemetry[] = { "wear_max", "spare_min", "temperature_max" };
-
-        for (size_t i = 0; i < ELEMENTSOF(of_telemetry); i++)
-                if (strcmp(entry->key, of_telemetry[i]) == 0)
-                        return error_set(error, ERROR_USAGE, EINVAL,
-                                         "%s:%u: %s needs the drive's telemetry, which this version does not read: "
-                                         "expected errors_max or written_max, or no [stop]", reader->name, entry->line,
-                                         entry->key);
+        stop_option_names(names);
+        if (is_known)
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s:%u: %s needs the drive's telemetry, which this version does not read: "
+                                 "expected %s, or no [stop]", reader->name, entry->line, entry->key, names);
         return error_set(error, ERROR_USAGE, EINVAL,
-                         "%s:%u: unknown criterion '%.*s': expected errors_max or written_max, by which this version "
-                         "ends a run", reader->name, entry->line, SHOWN_MAX, entry->key);
+                         "%s:%u: unknown criterion '%.*s': expected %s, by which this version ends a run",
+                         reader->name, entry->line, SHOWN_MAX, entry->key, names);
 }
 
 /* What ends the whole run before its phases do. */
 static int set_stop(JobReader *reader, const IniEntry *entry, Error *error) {
-        const char *value = entry->value ?: "", *expected;
-        int r;
+        const StopOption *option = stop_option_find(entry->key);
+        const char *value = entry->value ?: "";
 
-        if (strcmp(entry->key, "errors_max") == 0) {
-                r = parse_u64_range(value, 0, INT64_MAX, &reader->job->stop_errors_max);
-                expected = "a number from 0";
-        } else if (strcmp(entry->key, "written_max") == 0) {
-                r = parse_written_max(value, &reader->job->stop_written_max);
-                expected = "bytes, as in 10t, or how often the target is filled, as in '2.5 fills', above 0";
-        } else
-                return unknown_stop(reader, entry, error);
+        if (!option || !option->set)
+                return unknown_stop(reader, entry, option != NULL, error);
 
+        int r = option->set(reader->job, value);
         if (r < 0)
                 return error_set(error, ERROR_USAGE, -r, "%s:%u: %s=%.*s: expected %s", reader->name, entry->line,
-                                 entry->key, SHOWN_MAX, value, expected);
+                                 entry->key, SHOWN_MAX, value, option->text);
         return 0;
 }
 
@@ -740,6 +719,9 @@ int job_parse(Job **ret, const char *name, const char *text, size_t length, Erro
                 return error_set(error, ERROR_USAGE, EINVAL,
                                  "%s: no phase: expected at least one section besides [global], [expect] and [stop]",
                                  name);
+        r = stop_check(job, error);
+        if (r < 0)
+                return r;
 
         *ret = TAKE_PTR(job);
         return 0;

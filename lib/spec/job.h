@@ -25,7 +25,7 @@
 #define JOB_FILE_NAME_MAX 4096      /* bytes, with its directories */
 #define JOB_NAME_MAX 255            /* bytes: of a job, as of a file without directories, and of a phase */
 #define JOB_DESCRIPTION_MAX 4096    /* bytes */
-#define JOB_N_PHASES_MAX 1024       /* each cell of a matrix is one */
+#define JOB_N_PHASES_MAX 1536       /* each cell of a matrix is one; SNIA's IOPS test has 1401 */
 #define JOB_N_VALUES_MAX 32         /* of a list */
 #define JOB_OUTSTANDING_MAX 16384   /* iodepth * numjobs; bounded by io_uring's queue */
 #define JOB_WORKERS_MAX 32          /* ring threads of a phase */
@@ -170,6 +170,7 @@ typedef struct Job {
         Expectations expectations; /* [expect] */
         uint64_t stop_errors_max; /* [stop]: more I/Os of the run that fail end it; UINT64_MAX: however many */
         Extent stop_written_max;  /* [stop]: so much written by the run ends it; bytes or fills, above 0 */
+        bool stop_snia_iops_steady; /* [stop]: it ends with the round in which SNIA's IOPS test is steady */
         size_t n_phases; /* at least 1 */
         JobPhase *phases;
         size_t n_notices;

@@ -551,6 +551,7 @@ int plan_new(Plan **ret, const Job *job, const PlanTarget *target, uint64_t rand
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
         plan->stop_errors_max = job->stop_errors_max;
         plan->stop_written_max = bind_written_max(&job->stop_written_max, target);
+        plan->stop_snia_iops_steady = job->stop_snia_iops_steady;
 
         for (unsigned i = 0; r >= 0 && i < job->n_phases; i++)
                 if (job->phases[i].action == PHASE_ACTION_MATRIX)

@@ -74,6 +74,7 @@ typedef struct Plan {
         uint64_t verify_memory_bytes; /* at most, for what it has to know of the device at a time */
         uint64_t stop_errors_max; /* more I/Os of the run that fail end it; UINT64_MAX: however many */
         uint64_t stop_written_max; /* bytes: the run never writes more, and ends with them; 0: however many */
+        bool stop_snia_iops_steady; /* the run ends with the round in which SNIA's IOPS test is steady */
         size_t n_notices;
         char **notices; /* "phase 'x': ... loses its tail", and so on */
 } Plan;

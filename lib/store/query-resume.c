@@ -14,6 +14,8 @@ StoreResume *store_resume_free(StoreResume *resume) {
         free(resume->job_text);
         standing_free(resume->standing);
         free(resume->errnos);
+        free(resume->phases);
+        free(resume->cuts_ns);
         free(resume);
         return NULL;
 }
@@ -109,29 +111,37 @@ static void read_shape(Columns *c, PhaseShape *shape) {
         shape->order_hash = column_u64(c);
 }
 
-static void read_phase(Columns *c, Standing *standing, uint32_t index) {
+static void read_phase(Columns *c, Standing *standing, uint32_t index, StoreResumePhase *recorded) {
         PhaseStanding *phase = &standing->phases[index];
-        bool is_done = column_i64(c) != 0;
 
+        recorded->is_done = column_i64(c) != 0;
         standing->n_writes += column_u64(c);
         standing->written_bytes += column_u64(c);
         standing->n_errors += column_u64(c);
-        phase->elapsed_ns = column_u64(c);
+        recorded->elapsed_ns = phase->elapsed_ns = column_u64(c);
         bool has_samples = !column_is_null(c);
-        uint64_t first_elapsed_ns = column_u64(c);
+        recorded->first_elapsed_ns = column_u64(c);
+        recorded->counted_ns = column_u64(c);
+        recorded->counted_ios = column_u64(c);
         phase->boot_ns = column_u64(c);
         read_shape(c, &phase->shape);
 
-        if (is_done && standing->phase == index)
+        if (recorded->is_done && standing->phase == index)
                 standing->phase = index + 1;
         else if (has_samples)
-                phase->elapsed_ns = standing->elapsed_ns - MIN(first_elapsed_ns, standing->elapsed_ns);
+                phase->elapsed_ns = standing->elapsed_ns - MIN(recorded->first_elapsed_ns, standing->elapsed_ns);
 }
 
-static int read_phases(Store *store, uint32_t run, Standing *standing, Error *error) {
+static int read_phases(Store *store, uint32_t run, StoreResume *resume, Error *error) {
+        Standing *standing = resume->standing;
         _cleanup_statement_ sqlite3_stmt *stmt = NULL;
+
+        resume->phases = calloc(MAX(standing->n_phases, 1U), sizeof(*resume->phases));
+        if (!resume->phases)
+                return store_out_of_memory(error);
         int r = statement_prepare(store,
-                "SELECT state = 'done', write_ios, write_bytes, errors, elapsed_ns, first_elapsed_ns, boot_ns,"
+                "SELECT state = 'done', write_ios, write_bytes, errors, elapsed_ns, first_elapsed_ns,"
+                " elapsed_ns - ramp_elapsed_ns, read_ios - ramp_read_ios + write_ios - ramp_write_ios, boot_ns,"
                 " read_block_bytes, write_block_bytes, trim_block_bytes, iodepth, numjobs, workers,"
                 " region_offset_bytes, region_bytes, order_hash"
                 " FROM phases WHERE run = ? ORDER BY phase",
@@ -142,8 +152,25 @@ static int read_phases(Store *store, uint32_t run, Standing *standing, Error *er
         sqlite3_bind_int64(stmt, 1, run);
         for (uint32_t i = 0; i < standing->n_phases && (r = statement_step(store, stmt, error, "read")) > 0; i++) {
                 Columns columns = { .stmt = stmt };
-                read_phase(&columns, standing, i);
+                read_phase(&columns, standing, i, &resume->phases[i]);
         }
+        return r;
+}
+
+static int read_cuts(Store *store, uint32_t run, StoreResume *resume, Error *error) {
+        StoreEvent *events = NULL;
+        size_t n = 0;
+
+        int r = store_get_events(store, run, &events, &n, error);
+        if (r >= 0) {
+                resume->cuts_ns = calloc(MAX(n, (size_t) 1), sizeof(*resume->cuts_ns));
+                if (!resume->cuts_ns)
+                        r = store_out_of_memory(error);
+        }
+        for (size_t i = 0; i < n && r >= 0; i++)
+                if (event_kind_cuts(events[i].kind))
+                        resume->cuts_ns[resume->n_cuts++] = events[i].elapsed_ns;
+        store_events_free(events, n);
         return r;
 }
 
@@ -209,7 +236,9 @@ int store_get_resume(Store *store, uint32_t run, StoreResume **ret, Error *error
 
         int r = read_run(store, run, resume, error);
         if (r >= 0)
-                r = read_phases(store, run, resume->standing, error);
+                r = read_phases(store, run, resume, error);
+        if (r >= 0)
+                r = read_cuts(store, run, resume, error);
         if (r >= 0)
                 r = read_positions(store, run, resume->standing, error);
         if (r >= 0)

@@ -239,6 +239,13 @@ void store_run_clear(StoreRun *run);
 int store_list_runs(Store *store, StoreRun **ret, size_t *ret_n, Error *error);
 void store_runs_free(StoreRun *runs, size_t n);
 
+/* Of a phase that may have begun; times in running time of the run. */
+typedef struct StoreResumePhase {
+        uint64_t first_elapsed_ns, elapsed_ns;
+        uint64_t counted_ns, counted_ios; /* after its ramp; reads and writes */
+        bool is_done;
+} StoreResumePhase;
+
 /* What is needed to take an interrupted run up again. */
 typedef struct StoreResume {
         char *job_text;
@@ -246,6 +253,9 @@ typedef struct StoreResume {
         EngineErrno *errnos;
         size_t n_errnos;
         int64_t since_ns; /* realtime: the end of its last sample; when it was made, if it has none */
+        StoreResumePhase *phases; /* as many as standing has */
+        uint64_t *cuts_ns; /* running time at the events for which event_kind_cuts(), in order */
+        size_t n_cuts;
 } StoreResume;
 
 StoreResume *store_resume_free(StoreResume *resume);

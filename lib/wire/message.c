@@ -234,6 +234,13 @@ static void end_phase_code(Codec *codec, Message *message) {
                 codec_refuse(codec);
 }
 
+static void end_run_code(Codec *codec, Message *message) {
+        codec_u32(codec, &message->end_run.index);
+        codec_string(codec, &message->end_run.detail);
+        if (codec->error == 0 && message->end_run.index >= JOB_N_PHASES_MAX)
+                codec_refuse(codec);
+}
+
 static void phase_code(Codec *codec, Message *message) {
         codec_u32(codec, &message->phase.index);
         message->phase.mark = (PhaseMark) codec_enum(codec, message->phase.mark, N_PHASE_MARKS);
@@ -348,6 +355,7 @@ static void message_code(Codec *codec, Message *message) {
                 [MESSAGE_STARTED] = started_code,
                 [MESSAGE_PHASE] = phase_code,
                 [MESSAGE_END_PHASE] = end_phase_code,
+                [MESSAGE_END_RUN] = end_run_code,
                 [MESSAGE_SAMPLE] = sample_code,
                 [MESSAGE_ERRNO] = errno_code,
                 [MESSAGE_EVENT] = event_code,
@@ -417,6 +425,9 @@ void message_clear(Message *message) {
                 break;
         case MESSAGE_FINDING:
                 free(message->finding.detail);
+                break;
+        case MESSAGE_END_RUN:
+                free(message->end_run.detail);
                 break;
         default:
                 break;

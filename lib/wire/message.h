@@ -11,7 +11,7 @@
  *     GO      tag, seed           ->
  *                                 <- STARTED  privileges are gone, I/O begins
  *     PAUSE, RESUME, STOP,
- *     END_PHASE                   ->
+ *     END_PHASE, END_RUN          ->
  *     RECORDED                    <- HISTORY
  *                                 <- PHASE, SAMPLE, ERRNO, EVENT ... FINISHED, and it exits
  *
@@ -27,7 +27,8 @@
  * SAMPLE that it goes with. RECORDED answers it when the database holds it: only then is anything submitted up to its
  * ceiling. VERIFICATION and FINDING tell what came of checking.
  *
- * END_PHASE ends that phase as its time would, and means nothing if it has ended already.
+ * END_PHASE ends that phase as its time would, and means nothing if it has ended already. END_RUN says, for a reason
+ * that FINISHED is to tell, that the run is done when that phase is: at once, if that has been.
  *
  * STOP is answered with OCCURRENCE_STOPPING at once, the first time; a device that hangs then holds up FINISHED
  * until it has answered, with SAMPLEs of zeros meanwhile. SIGTERM to the worker is the same as STOP. STOP
@@ -40,7 +41,7 @@
 #include "spec/job.h"
 #include "wire/standing.h"
 
-#define MESSAGE_VERSION 11
+#define MESSAGE_VERSION 12
 #define MESSAGE_BYTES_MAX (JOB_TEXT_MAX + 1536U * 1024U) /* encoded: the longest job file, or any sample */
 
 typedef enum MessageType {
@@ -62,6 +63,7 @@ typedef enum MessageType {
         MESSAGE_RECORDED,
         MESSAGE_VERIFICATION,
         MESSAGE_FINDING,
+        MESSAGE_END_RUN,
         N_MESSAGE_TYPES,
 } MessageType;
 
@@ -141,6 +143,10 @@ typedef struct Message {
                 struct {
                         uint32_t index;
                 } end_phase;
+                struct {
+                        uint32_t index; /* of the last phase */
+                        char *detail;
+                } end_run;
                 struct {
                         uint32_t phase, share;
                         History history; /* without its end */

@@ -139,6 +139,24 @@ def test_when_it_stops(cli, job):
     assert "stop_errors_max" not in cli.json("check-job", job(TWO)) and "stops: " not in cli("check-job", job(TWO)).out
 
 
+ROUNDS = "[global]\naction=matrix\nstep_time=1m\nbs=8k,4k\n[stop]\nsnia_iops_steady=1\n" + 6 * "[w]\nrw=randwrite\n"
+FILL = "[fill]\naction=io\nrw=write\nbs=1m\n"
+
+
+@pytest.mark.parametrize("first, most", [
+    ("", "."),
+    (FILL, ", and beside that what the device needs for the phase without a time."),
+    (2 * FILL, ", and beside that what the device needs for the 2 phases without a time."),
+])  # fmt: skip
+def test_a_test_that_ends_when_it_is_steady_takes_at_most_all_its_rounds(cli, job, first, most):
+    path = job(ROUNDS + first)
+    text = cli("check-job", path).out
+    assert f"\nIt takes at most 12 min 0 s{most}" in text
+    assert "stops: when SNIA's IOPS test is steady over 5 rounds, at the end of the last of them\n" in text
+    assert cli.json("check-job", path)["stop_snia_iops_steady"] is True
+    assert "stop_snia_iops_steady" not in cli.json("check-job", job(TWO))
+
+
 WRITES = "[a]\nrw=randwrite\nruntime=1h\ntime_based\n[b]\nrw=randwrite\ncapacity_loops=2\n[stop]\nwritten_max="
 
 

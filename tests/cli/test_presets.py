@@ -62,6 +62,18 @@ def test_time_and_volume_are_told_for_a_size(cli, name, seconds, written):
         assert sum(phase["planned_bytes"] for phase in phases) == written
 
 
+def test_snias_iops_test_has_the_25_rounds_of_the_specification(cli):
+    document = cli.json("check-job", "snia-iops", "--size", "120g")
+    wipc, *cells = document["phases"]
+    assert wipc["planned_bytes"] == 240 * GIB and document["stop_snia_iops_steady"] is True
+    assert len(cells) == 25 * 56 and all(cell["planned_s"] == 60 for cell in cells)
+    blocks = [1024 * 1024, *(n * 1024 for n in (128, 64, 32, 16, 8, 4)), 512]
+    mixes = ("100/0", "95/5", "65/35", "50/50", "35/65", "5/95", "0/100")
+    expected = [(f"{i}: {mix}", bs, 32) for i in range(1, 26) for mix in mixes for bs in blocks]
+    assert [(cell["name"], cell["bs"], cell["iodepth"]) for cell in cells] == expected
+    assert "It takes at most 23 h 20 min, and beside that" in cli("check-job", "snia-iops").out
+
+
 @pytest.mark.parametrize("verb", [("presets",), ("check-job",), ("start", "--device", "/dev/null", "--")])
 def test_an_unknown_preset_is_told_the_nearest(cli, verb):
     error = cli(*verb, "overnigt", check=2).err

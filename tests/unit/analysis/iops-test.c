@@ -155,6 +155,103 @@ START_TEST(what_is_no_iops_test) {
 }
 END_TEST
 
+/* --- its end --- */
+
+/* With which pass it ends after so many; -1: it goes on. */
+static int end_after(const IopsPass *passes, size_t n_ended, size_t n, const double *cut_s) {
+        SniaWindow window;
+        size_t last;
+        int r = iops_test_end(passes, n_ended, n, cut_s, cut_s ? 1 : 0, &last, &window);
+
+        ck_assert_int_ge(r, 0);
+        if (r == 0)
+                return -1;
+        ck_assert(window.steady);
+        return (int) last;
+}
+
+/* Round 7 is the last of the steady ones: known with its second pass, and complete with its third. */
+START_TEST(it_ends_with_the_round_in_which_it_is_steady) {
+        IopsPass passes[3 * N_ROUNDS];
+        const int last = 3 * 7 - 1;
+
+        make_passes(passes);
+        for (size_t i = 0; i < 3 * N_ROUNDS; i++)
+                passes[i].complete = passes[i].complete && i < 3 * 7 - 1; /* as while it goes on */
+        for (size_t i = 0; i < 3 * 7 - 1; i++)
+                ck_assert_int_eq(end_after(passes, i, 3 * N_ROUNDS, NULL), -1);
+        ck_assert_int_eq(end_after(passes, 3 * 7 - 1, 3 * N_ROUNDS, NULL), last);
+        /* It stays so, whatever comes later: who asks late hears that it is over. */
+        ck_assert_int_eq(end_after(passes, 3 * 7, 3 * N_ROUNDS, NULL), last);
+        ck_assert_int_eq(end_after(passes, 3 * N_ROUNDS, 3 * N_ROUNDS, NULL), last);
+}
+END_TEST
+
+START_TEST(a_pause_puts_its_end_off) {
+        IopsPass passes[3 * N_ROUNDS];
+        const double in_round_2 = 60 * (3 * 1) + 30, in_round_4 = 60 * (3 * 3) + 30;
+
+        size_t n = make_passes(passes);
+        for (size_t i = 0; i < n; i++)
+                passes[i].iops = 1000;
+        ck_assert_int_eq(end_after(passes, n, n, NULL), 3 * 5 - 1);
+        ck_assert_int_eq(end_after(passes, n, n, &in_round_2), 3 * 6 - 1);
+        ck_assert_int_eq(end_after(passes, n, n, &in_round_4), 3 * 8 - 1);
+        ck_assert_int_eq(end_after(passes, n - 3, n, &in_round_4), -1);
+}
+END_TEST
+
+/* The passes of a round are counted, so one that was broken off is one, and the round of the others is the same. */
+START_TEST(an_interrupted_pass_moves_its_end_with_the_others) {
+        IopsPass passes[3 * N_ROUNDS];
+
+        size_t n = make_passes(passes);
+        for (size_t i = 0; i < n; i++)
+                passes[i].iops = 1000;
+        passes[1].complete = false;
+        ck_assert_int_eq(end_after(passes, n, n, NULL), 3 * 6 - 1);
+}
+END_TEST
+
+/* What comes seldom in the job is waited for as long as more of it comes. */
+START_TEST(a_round_is_complete_with_what_there_is) {
+        IopsPass passes[3 * N_ROUNDS];
+
+        size_t n = make_passes(passes);
+        for (size_t i = 0; i < n; i++)
+                passes[i].iops = 1000;
+        passes[2].block_bytes = 64 * KIB;
+        ck_assert_int_eq(end_after(passes, n, n, NULL), 3 * 6 - 1); /* the third point has its fifth pass then */
+        ck_assert_int_eq(end_after(passes, 3 * 5, 3 * 6 - 1, NULL), 3 * 5 - 1); /* it never has */
+}
+END_TEST
+
+START_TEST(points_of_phases) {
+        const uint64_t blocks[N_DIRECTIONS] = { 8 * KIB, 4 * KIB, 512 };
+        static const struct {
+                PhaseAction action;
+                RwMode rw;
+                int percent; /* -1: no point */
+                uint64_t block_bytes;
+        } cases[] = {
+                { PHASE_ACTION_IO, RW_RANDREAD, 100, 8 * KIB },    { PHASE_ACTION_IO, RW_RANDWRITE, 0, 4 * KIB },
+                { PHASE_ACTION_MATRIX, RW_RANDRW, 65, 4 * KIB },   { PHASE_ACTION_IO, RW_WRITE, -1, 0 },
+                { PHASE_ACTION_IO, RW_READ, -1, 0 },               { PHASE_ACTION_IO, RW_READWRITE, -1, 0 },
+                { PHASE_ACTION_IO, RW_RANDTRIM, -1, 0 },           { PHASE_ACTION_IDLE, RW_RANDWRITE, -1, 0 },
+                { PHASE_ACTION_DISCARD, RW_RANDWRITE, -1, 0 },
+        };
+        IopsPass pass = {};
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                bool is_point = iops_test_point(cases[i].action, cases[i].rw, 65, blocks, &pass);
+
+                ck_assert_msg(is_point == (cases[i].percent >= 0), "case %zu", i);
+                ck_assert(!is_point || (int) pass.read_percent == cases[i].percent);
+                ck_assert(!is_point || pass.block_bytes == cases[i].block_bytes);
+        }
+}
+END_TEST
+
 static Suite *iops_test_suite(void) {
         Suite *suite = suite_create("analysis/iops-test");
         TCase *tcase = tcase_create("iops-test");
@@ -166,6 +263,11 @@ static Suite *iops_test_suite(void) {
         tcase_add_test(tcase, no_window_goes_across_a_pause);
         tcase_add_test(tcase, an_interrupted_pass_moves_the_others_not);
         tcase_add_test(tcase, what_is_no_iops_test);
+        tcase_add_test(tcase, it_ends_with_the_round_in_which_it_is_steady);
+        tcase_add_test(tcase, a_pause_puts_its_end_off);
+        tcase_add_test(tcase, an_interrupted_pass_moves_its_end_with_the_others);
+        tcase_add_test(tcase, a_round_is_complete_with_what_there_is);
+        tcase_add_test(tcase, points_of_phases);
         suite_add_tcase(suite, tcase);
         return suite;
 }

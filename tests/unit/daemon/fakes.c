@@ -88,6 +88,10 @@ void worker_process_set_handlers(WorkerProcess *worker, const WorkerHandlers *ha
 
 int worker_process_send(WorkerProcess *worker, const Message *message) {
         fake_worker.last_sent = message->type;
+        if (message->type == MESSAGE_END_RUN) {
+                fake_worker.n_ends_of_run++;
+                fake_worker.last_phase = message->end_run.index;
+        }
         if (message->type == MESSAGE_OPEN)
                 fake_worker.opened = message->open.standing;
         return fake_worker.send_error;

@@ -60,6 +60,8 @@ typedef struct FakeWorker {
         void *userdata;
         int send_error; /* of the next messages to it */
         MessageType last_sent;
+        unsigned n_ends_of_run; /* END_RUN */
+        uint32_t last_phase;    /* as it said */
         const Standing *opened; /* with the last OPEN */
         unsigned n_spawned;
         unsigned n_abandoned;

@@ -499,6 +499,73 @@ START_TEST(without_until_a_steady_state_ends_no_phase) {
 }
 END_TEST
 
+/* Rounds of two points, the tracked one first; a second each. */
+#define ROUND "[w]\nrw=randwrite\n[r]\nrw=randread\n"
+#define N_ROUNDS 8
+#define IOPS_TEST                                                                                                      \
+        "[global]\nbs=4k\nruntime=1\ntime_based\n[stop]\nsnia_iops_steady=1\n[fill]\nrw=write\n" ROUND ROUND ROUND   \
+        ROUND ROUND ROUND ROUND ROUND
+
+/* A phase that lasts one sample, and the next one begins. */
+static void pass(uint32_t index, uint64_t ios) {
+        phase_index = index;
+        seconds(index, index + 1, ios);
+        ck_assert_int_eq(phase(index, PHASE_MARK_DONE), 0);
+        if (index < 2 * N_ROUNDS)
+                ck_assert_int_eq(phase(index + 1, PHASE_MARK_STARTED), 0);
+}
+
+START_TEST(a_run_ends_with_the_round_in_which_it_is_steady) {
+        running_job(IOPS_TEST);
+        for (uint32_t i = 0; i < 13; i++)
+                pass(i, i < 3 ? 2000 : 1000);
+        ck_assert_uint_eq(fake_worker.n_ends_of_run, 1); /* with the writes of the sixth round, for the reads of it */
+        ck_assert_uint_eq(fake_worker.last_phase, 12);
+        ck_assert_uint_eq(fake_count_events(EVENT_STOPPING), 1);
+        ck_assert_str_eq(fake_event(EVENT_STOPPING)->detail,
+                         "[stop] snia_iops_steady=1: rounds 2 to 6 are steady, with 1000 IOPS of 4 KiB random writes; "
+                         "the run ends with this round, after phase 12 'r'");
+        ck_assert_uint_eq(fake_event(EVENT_STOPPING)->elapsed_ns, 12 * NSEC_PER_SEC);
+}
+END_TEST
+
+START_TEST(a_worker_that_cannot_be_told_of_the_end_is_told_again) {
+        running_job(IOPS_TEST);
+        for (uint32_t i = 0; i < 9; i++)
+                pass(i, 1000);
+        fake_worker.send_error = -ENOBUFS;
+        pass(9, 1000);
+        ck_assert_uint_eq(fake_count_events(EVENT_STOPPING), 0);
+        fake_worker.send_error = 0;
+        pass(10, 1000);
+        ck_assert_uint_eq(fake_worker.last_phase, 10);
+        ck_assert_uint_eq(fake_count_events(EVENT_STOPPING), 1);
+}
+END_TEST
+
+START_TEST(a_pause_puts_the_end_off) {
+        running_job(IOPS_TEST);
+        for (uint32_t i = 0; i < 2 * N_ROUNDS + 1; i++) {
+                if (i == 4) {
+                        ck_assert_int_eq(occurs(OCCURRENCE_PAUSED, elapsed_ns), 0);
+                        ck_assert_int_eq(occurs(OCCURRENCE_RESUMED, elapsed_ns), 0);
+                }
+                ck_assert_uint_eq(fake_worker.n_ends_of_run, i > 13);
+                pass(i, 1000);
+        }
+        ck_assert_uint_eq(fake_worker.last_phase, 14); /* rounds 3 to 7 */
+}
+END_TEST
+
+START_TEST(only_who_asks_for_it_ends_when_the_test_is_steady) {
+        running_job("[global]\nbs=4k\nruntime=1\ntime_based\n[fill]\nrw=write\n" ROUND ROUND ROUND ROUND ROUND ROUND
+                    ROUND ROUND);
+        for (uint32_t i = 0; i < 2 * N_ROUNDS + 1; i++)
+                pass(i, 1000);
+        ck_assert_uint_eq(fake_worker.n_ends_of_run, 0);
+}
+END_TEST
+
 static void database_says(AlarmNews news, int error, uint64_t n_brief) {
         const DatabaseStatus status = { .error = error, .message = "its disk is full", .n_brief = n_brief };
 
@@ -577,6 +644,10 @@ static Suite *make_suite(void) {
         tcase_add_test(tcase, a_phase_ends_when_its_steady_state_has_held);
         tcase_add_test(tcase, a_steady_state_that_is_revoked_ends_no_phase);
         tcase_add_test(tcase, without_until_a_steady_state_ends_no_phase);
+        tcase_add_test(tcase, a_run_ends_with_the_round_in_which_it_is_steady);
+        tcase_add_test(tcase, a_worker_that_cannot_be_told_of_the_end_is_told_again);
+        tcase_add_test(tcase, a_pause_puts_the_end_off);
+        tcase_add_test(tcase, only_who_asks_for_it_ends_when_the_test_is_steady);
         tcase_add_test(tcase, cells_of_a_matrix_make_no_events_of_their_own);
         suite_add_tcase(suite, tcase);
         return suite;

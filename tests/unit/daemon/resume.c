@@ -73,11 +73,12 @@ static void begin(uint32_t phase) {
         }), 0);
 }
 
-static int sample(uint64_t seq, uint64_t elapsed_s) {
+static int sample_of(uint32_t phase, uint64_t seq, uint64_t elapsed_s) {
         Message message = { .type = MESSAGE_SAMPLE, .sample = calloc(1, sizeof(Sample)) };
 
         fake_now_ns += NSEC_PER_SEC;
         message.sample->seq = seq;
+        message.sample->phase = phase;
         message.sample->at_ns = (int64_t) seq;
         message.sample->elapsed_ns = elapsed_s * NSEC_PER_SEC;
         message.sample->duration_ns = NSEC_PER_SEC;
@@ -86,6 +87,10 @@ static int sample(uint64_t seq, uint64_t elapsed_s) {
         message.sample->positions.n = 1;
         message.sample->positions.of[0].low_index = message.sample->positions.of[0].next_index = 100 * (seq + 1);
         return fake_say(&message);
+}
+
+static int sample(uint64_t seq, uint64_t elapsed_s) {
+        return sample_of(0, seq, elapsed_s);
 }
 
 static void die(void) {
@@ -564,10 +569,10 @@ END_TEST
 
 /* --- from the database --- */
 
-static StoreRun *stored_run(const char *job_text) {
+static StoreRun *stored_run_of(const char *job_text, uint32_t n_phases) {
         StoreRun *stored = calloc(1, sizeof(*stored));
         StoreResume *resume = calloc(1, sizeof(*resume));
-        Standing *standing = standing_new(1);
+        Standing *standing = standing_new(n_phases);
 
         *standing->device = (DeviceInfo){
                 .path = strdup("/dev/fake"), .name = strdup("fake"), .disk_name = strdup("fake"),
@@ -577,14 +582,22 @@ static StoreRun *stored_run(const char *job_text) {
         standing->run_tag = 3;
         standing->next_seq = 40;
         standing->elapsed_ns = standing->phases[0].elapsed_ns = 41 * NSEC_PER_SEC;
-        standing->phases[0].shape.workers = 1;
-        *resume = (StoreResume){ .job_text = strdup(job_text), .standing = standing };
+        for (uint32_t i = 0; i < n_phases; i++)
+                standing->phases[i].shape.workers = 1;
+        *resume = (StoreResume){
+                .job_text = strdup(job_text), .standing = standing,
+                .phases = calloc(n_phases, sizeof(*resume->phases)), .cuts_ns = calloc(1, sizeof(*resume->cuts_ns)),
+        };
         *stored = (StoreRun){
                 .id = 3, .name = strdup("j"), .state = RUN_INTERRUPTED, .device_path = strdup("/dev/fake"),
                 .size_bytes = 64 * MIB, .logical_block_bytes = 512, .sample_interval_ns = NSEC_PER_SEC,
                 .elapsed_ns = 41 * NSEC_PER_SEC, .resume = resume,
         };
         return stored;
+}
+
+static StoreRun *stored_run(const char *job_text) {
+        return stored_run_of(job_text, 1);
 }
 
 START_TEST(a_run_of_an_earlier_service_is_taken_up) {
@@ -646,6 +659,75 @@ START_TEST(a_run_of_which_nothing_is_known_stays_as_it_is) {
 }
 END_TEST
 
+#define ROUND "[w]\nrw=randwrite\n[r]\nrw=randread\n"
+#define IOPS_TEST                                                                                                      \
+        "[global]\nbs=4k\nruntime=5\ntime_based\n[stop]\nsnia_iops_steady=1\n" ROUND ROUND ROUND ROUND ROUND ROUND ROUND
+
+/* Its first n_done phases, five seconds each, and a second of the next. */
+static void take_up_iops_test(uint32_t n_done, uint64_t cut_ns) {
+        StoreRun *stored = stored_run_of(IOPS_TEST, 14);
+        StoreResume *resume = stored->resume;
+
+        for (uint32_t i = 0; i <= n_done; i++)
+                resume->phases[i] = (StoreResumePhase){
+                        .first_elapsed_ns = i * 5 * NSEC_PER_SEC,
+                        .elapsed_ns = (i < n_done ? 5 : 1) * NSEC_PER_SEC,
+                        .counted_ns = (i < n_done ? 5 : 1) * NSEC_PER_SEC,
+                        .counted_ios = i < n_done ? 500 : 100,
+                        .is_done = i < n_done,
+                };
+        if (cut_ns > 0)
+                resume->cuts_ns[resume->n_cuts++] = cut_ns;
+        resume->standing->phase = n_done;
+        resume->standing->elapsed_ns = stored->elapsed_ns = (n_done * 5 + 1) * NSEC_PER_SEC;
+        fake_database.stored = stored;
+        open_manager();
+        fake_timer_expires(0);
+        taken_up();
+        begin(n_done);
+}
+
+/* Its service died when the round was complete, before the worker had heard of it. */
+START_TEST(the_end_that_an_earlier_service_has_seen_is_told_again) {
+        take_up_iops_test(10, 0);
+        ck_assert_uint_eq(fake_worker.n_ends_of_run, 1);
+        ck_assert_uint_eq(fake_worker.last_phase, 9);
+        ck_assert_str_eq(fake_event(EVENT_STOPPING)->detail,
+                         "[stop] snia_iops_steady=1: rounds 1 to 5 are steady, with 100 IOPS of 4 KiB random writes; "
+                         "the run ends with this round, after phase 9 'r'");
+}
+END_TEST
+
+START_TEST(the_pauses_of_an_earlier_service_count) {
+        take_up_iops_test(10, 7 * NSEC_PER_SEC);
+        ck_assert_uint_eq(fake_worker.n_ends_of_run, 0);
+}
+END_TEST
+
+/* What was recorded of the pass that was interrupted belongs to it; but it is no round, nor goes a window across. */
+START_TEST(an_outage_puts_the_end_off) {
+        static const struct {
+                uint32_t n_done; /* when it came */
+                unsigned n_ends; /* after the writes of the sixth round */
+        } cases[] = { { 8, 0 }, { 9, 1 } };
+        uint32_t n_done = cases[_i].n_done;
+
+        take_up_iops_test(n_done, 0);
+        ck_assert_uint_eq(fake_worker.n_ends_of_run, n_done == 9);
+        for (uint32_t i = n_done; i < 11; i++) {
+                if (i > n_done)
+                        ck_assert_int_eq(fake_say(&(Message){
+                                .type = MESSAGE_PHASE, .phase = { .index = i, .mark = PHASE_MARK_STARTED, .at_ns = 1 },
+                        }), 0);
+                ck_assert_int_eq(sample_of(i, 40 + i - n_done, n_done * 5 + 2 + i - n_done), 0);
+                ck_assert_int_eq(fake_say(&(Message){
+                        .type = MESSAGE_PHASE, .phase = { .index = i, .mark = PHASE_MARK_DONE, .at_ns = 1 },
+                }), 0);
+        }
+        ck_assert_uint_eq(fake_worker.n_ends_of_run, cases[_i].n_ends);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("resume");
         TCase *tc = tcase_create("resume");
@@ -682,6 +764,9 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, a_steady_state_after_an_outage_is_one_of_the_whole_phase);
         tcase_add_test(tc, phases_that_were_others_before_cannot_begin);
         tcase_add_test(tc, a_run_of_which_nothing_is_known_stays_as_it_is);
+        tcase_add_test(tc, the_end_that_an_earlier_service_has_seen_is_told_again);
+        tcase_add_test(tc, the_pauses_of_an_earlier_service_count);
+        tcase_add_loop_test(tc, an_outage_puts_the_end_off, 0, 2);
         suite_add_tcase(suite, tc);
         return suite;
 }

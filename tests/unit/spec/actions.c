@@ -127,9 +127,9 @@ START_TEST(test_cells_count_as_phases) {
         stpcpy(end, "\n[a]\n");
 
         _cleanup_plan_ Plan *plan = bind_good(text, MIB, 512);
-        ck_assert_uint_eq(plan->n_phases, JOB_N_PHASES_MAX);
+        ck_assert_uint_eq(plan->n_phases, JOB_N_VALUES_MAX * JOB_N_VALUES_MAX);
         stpcpy(end, "\n[a]\n[b]\n");
-        check_refused(text, "t.fio:7: expected at most 1024 phases");
+        check_refused(text, "t.fio:7: expected at most 1536 phases");
         stpcpy(end, ",1\n[a]\n");
         check_refused(text, "iodepth=1,1");
 }

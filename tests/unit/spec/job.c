@@ -6,6 +6,7 @@
 #include "parse-job.h"
 #include "spec/job.h"
 #include "spec/option.h"
+#include "spec/stop.h"
 #include "unit.h"
 #include "util/macro.h"
 
@@ -474,7 +475,7 @@ START_TEST(test_phases_are_counted) {
 
         for (size_t i = 0; i <= JOB_N_PHASES_MAX; i++)
                 memcpy(text + 4 * i, "[a]\n", sizeof("[a]\n"));
-        check_refused(text, -E2BIG, WORDS("t.fio:1025: ", "expected at most 1024 phases"));
+        check_refused(text, -E2BIG, WORDS("t.fio:1537: ", "expected at most 1536 phases"));
 
         text[4 * JOB_N_PHASES_MAX] = '\0';
         _cleanup_job_ Job *job = parse_good(text);
@@ -517,6 +518,9 @@ START_TEST(test_manual_page_knows_every_option) {
         for (size_t i = 0; i < N_EXPECTATIONS; i++)
                 ck_assert_msg(page_describes(page, expect_options[i].name), "%s is not in the manual page",
                               expect_options[i].name);
+        for (size_t i = 0; i < stop_options_n; i++)
+                ck_assert_msg(!stop_options[i].set || page_describes(page, stop_options[i].name),
+                              "%s is not in the manual page", stop_options[i].name);
 }
 END_TEST
 

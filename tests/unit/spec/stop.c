@@ -18,7 +18,8 @@ START_TEST(test_stop_criteria_are_read) {
         check_refused("[a]\n[stop]\nerrors_max\n", -EINVAL, WORDS("t.fio:3: errors_max", "a number from 0"));
         check_refused("[a]\n[stop]\nerrors_max=9223372036854775808\n", -ERANGE, WORDS("a number from 0"));
         check_refused("[a]\n[stop]\nwear_max=80\n", -EINVAL,
-                      WORDS("t.fio:3: wear_max needs the drive's telemetry", "errors_max or written_max"));
+                      WORDS("t.fio:3: wear_max needs the drive's telemetry",
+                            "expected errors_max, written_max or snia_iops_steady, or no [stop]"));
         check_refused("[a]\n[stop]\nwritten=1\n", -EINVAL, WORDS("t.fio:3: unknown criterion 'written'"));
         check_refused("[stop]\nerrors_max=5\n", -EINVAL, WORDS("t.fio: no phase"));
 }
@@ -56,12 +57,52 @@ START_TEST(test_what_may_be_written_is_bytes_or_fills) {
 }
 END_TEST
 
+#define ROUNDS(n) "[global]\naction=matrix\nstep_time=1\nbs=8k,4k\n" n "[stop]\nsnia_iops_steady=1\n"
+#define ROUND "[r]\nrw=randread\n[w]\nrw=randwrite\n"
+
+START_TEST(test_the_end_of_a_steady_test_is_asked_for) {
+        _cleanup_job_ Job *job = parse_good(ROUNDS(ROUND ROUND ROUND ROUND ROUND));
+        _cleanup_job_ Job *not = parse_good("[stop]\nsnia_iops_steady=0\n[a]\n"), *none = parse_good("[a]\n");
+        /* Phases of one block size, and mixes without reads, are passes too. */
+        _cleanup_job_ Job *single = parse_good("[stop]\nsnia_iops_steady=1\n[global]\nruntime=1\n"
+                                               "[a]\nrw=randwrite\n[b]\n[c]\n[d]\nrw=randwrite\n"
+                                               "[e]\nrw=randwrite\n[f]\nrw=randwrite\n"
+                                               "[g]\nrw=randrw\nrwmixread=0\n");
+
+        ck_assert(job->stop_snia_iops_steady && single->stop_snia_iops_steady);
+        ck_assert(!not->stop_snia_iops_steady && !none->stop_snia_iops_steady);
+        check_refused("[a]\n[stop]\nsnia_iops_steady=2\n", -ERANGE, WORDS("t.fio:3: snia_iops_steady=2: expected 1"));
+        check_refused("[a]\n[stop]\nsnia_iops_steady=yes\n", -EINVAL, WORDS("snia_iops_steady=yes: expected 1"));
+}
+END_TEST
+
+START_TEST(test_an_end_that_cannot_come_is_refused) {
+        static const struct {
+                const char *text, *n;
+        } jobs[] = {
+                { "[a]\n[stop]\nsnia_iops_steady=1\n", "the job has 0" },
+                { ROUNDS(ROUND ROUND ROUND ROUND), "the job has 4" },
+                { ROUNDS(ROUND ROUND ROUND ROUND "[w]\nrw=randwrite\niodepth=1,2\n"), "the job has 4" },
+                { ROUNDS(ROUND ROUND ROUND ROUND "[w]\nrw=randwrite\nbs=8k\n"), "the job has 4" },
+                { ROUNDS(ROUND ROUND ROUND ROUND "[w]\nrw=write\n"), "the job has 4" },
+                { ROUNDS(ROUND ROUND ROUND ROUND "[w]\nrw=randwrite\naction=io\nbs=8k\n"), "the job has 4" },
+                { ROUNDS(ROUND ROUND ROUND ROUND "[w]\nrw=randrw\nrwmixread=1\n"), "the job has 4" },
+        };
+
+        check_refused(jobs[_i].text, -EINVAL,
+                      WORDS("t.fio: [stop] snia_iops_steady=1 can never come true", "4096 bytes in 5 rounds",
+                            jobs[_i].n));
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("stop");
         TCase *tc = tcase_create("stop");
 
         tcase_add_test(tc, test_stop_criteria_are_read);
         tcase_add_test(tc, test_what_may_be_written_is_bytes_or_fills);
+        tcase_add_test(tc, test_the_end_of_a_steady_test_is_asked_for);
+        tcase_add_loop_test(tc, test_an_end_that_cannot_come_is_refused, 0, 7);
         suite_add_tcase(suite, tc);
         return suite;
 }

@@ -90,6 +90,37 @@ START_TEST(positions_are_those_of_the_newest_sample_of_each_phase) {
 }
 END_TEST
 
+START_TEST(what_was_recorded_of_each_phase_and_where_it_was_held_up) {
+        _cleanup_store_ Store *store = open_writer();
+        uint32_t run = add_run(store);
+
+        add_at(store, run, 0, 0, 100);
+        add_at(store, run, 1, 0, 200);
+        set_phase(store, run, 0, PHASE_DONE);
+        add_at(store, run, 2, 1, 300);
+        sql_run(test_path, "UPDATE phases SET read_ios = 50, ramp_elapsed_ns = 500000000, ramp_read_ios = 7,"
+                           " ramp_write_ios = 2 WHERE phase = 0");
+        ck_assert_int_eq(store_begin(store, NULL), 0);
+        ck_assert_int_eq(store_insert_event(store, run, 5, 1, EVENT_PAUSED, "", NULL), 0);
+        ck_assert_int_eq(store_insert_event(store, run, 5, 1, EVENT_ERROR, "", NULL), 0);
+        ck_assert_int_eq(store_insert_event(store, run, 6, 2, EVENT_OUTAGE, "", NULL), 0);
+        ck_assert_int_eq(store_commit(store, NULL), 0);
+        _cleanup_(store_resume_freep) StoreResume *resume = get_resume(store, run);
+        const StoreResumePhase *first = &resume->phases[0], *second = &resume->phases[1];
+
+        ck_assert(first->is_done && !second->is_done);
+        ck_assert_uint_eq(first->first_elapsed_ns, 0);
+        ck_assert_uint_eq(first->elapsed_ns, 2 * NSEC_PER_SEC);
+        ck_assert_uint_eq(first->counted_ns, 3 * NSEC_PER_SEC / 2);
+        ck_assert_uint_eq(first->counted_ios, 50 - 7 + 6 - 2);
+        ck_assert_uint_eq(second->first_elapsed_ns, 2 * NSEC_PER_SEC);
+        ck_assert_uint_eq(second->counted_ns, NSEC_PER_SEC);
+        ck_assert_uint_eq(second->counted_ios, 3);
+        ck_assert_uint_eq(resume->n_cuts, 2);
+        ck_assert(resume->cuts_ns[0] == 1 && resume->cuts_ns[1] == 2);
+}
+END_TEST
+
 START_TEST(identity_is_that_of_the_device) {
         _cleanup_store_ Store *store = open_writer();
         StoreNewRun given = new_run();
@@ -336,6 +367,7 @@ static Suite *resume_suite(void) {
         TCase *tcase = store_case("resume");
 
         tcase_add_test(tcase, positions_are_those_of_the_newest_sample_of_each_phase);
+        tcase_add_test(tcase, what_was_recorded_of_each_phase_and_where_it_was_held_up);
         tcase_add_test(tcase, identity_is_that_of_the_device);
         tcase_add_test(tcase, phases_are_known_as_they_were_planned);
         tcase_add_test(tcase, all_that_are_done_are_behind_it);

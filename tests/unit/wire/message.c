@@ -78,6 +78,7 @@ static Message messages[] = {
         { .type = MESSAGE_VERIFICATION,
           .verification = { 3, { UINT64_MAX - 1, UINT64_MAX, { 1, 2, 3, UINT64_MAX } } } },
         { .type = MESSAGE_FINDING, .finding = { 3, MISMATCH_LOST, 4096, 512, (char *) "lost at offset 4096" } },
+        { .type = MESSAGE_END_RUN, .end_run = { JOB_N_PHASES_MAX - 1, (char *) "[stop] for a reason" } },
 };
 
 static uint8_t buf[MESSAGE_BYTES_MAX];
@@ -214,6 +215,10 @@ static void assert_same(const Message *a, const Message *b) {
         case MESSAGE_FINISHED:
                 ck_assert_int_eq(a->finished.outcome, b->finished.outcome);
                 ck_assert_str_eq(a->finished.detail, b->finished.detail);
+                break;
+        case MESSAGE_END_RUN:
+                ck_assert_uint_eq(a->end_run.index, b->end_run.index);
+                ck_assert_str_eq(a->end_run.detail, b->end_run.detail);
                 break;
         default:
                 break;
@@ -356,6 +361,7 @@ START_TEST(test_impossible_values) {
                 { 18, 1 + 4 + 4 + 24, HISTORY_N_MAYBES_MAX + 1, 4 },
                 { 18, 1 + 4 + 4 + 28, 7, 8 },         /* a range of nothing */
                 { 21, 1 + 4, N_MISMATCHES, 1 },       /* finding.kind */
+                { 22, 1, JOB_N_PHASES_MAX, 4 },       /* end_run.index */
         };
 
         size_t length = encoded(&messages[pokes[_i].message]);

@@ -78,9 +78,12 @@ static void tell(MessageType type) {
 }
 
 static void tell_end_of_phase(uint32_t index) {
-        const Message message = { .type = MESSAGE_END_PHASE, .end_phase = { index } };
+        ck_assert_int_eq(link_send(service, &(Message) { .type = MESSAGE_END_PHASE, .end_phase = { index } }), 0);
+}
 
-        ck_assert_int_eq(link_send(service, &message), 0);
+static void tell_end_of_run(uint32_t index) {
+        ck_assert_int_eq(link_send(service, &(Message) { .type = MESSAGE_END_RUN,
+                                                         .end_run = { index, (char *) "for a reason" } }), 0);
 }
 
 static uint64_t event_elapsed_ns; /* of the last event */
@@ -429,6 +432,61 @@ START_TEST(test_the_end_of_another_phase_ends_none) {
 }
 END_TEST
 
+/* Heard of by the time that the phase ends. */
+static void be_told_of_the_end(unsigned index) {
+        if (index == 0)
+                tell_end_of_run(1);
+        tell_end_of_phase(index);
+}
+
+START_TEST(test_a_run_is_done_when_the_last_phase_is) {
+        engine.on_start = be_told_of_the_end;
+        ck_assert_int_eq(run(3), OUTCOME_DONE);
+        ck_assert_str_eq(heard, "phase0:started phase0:done phase1:started phase1:done ");
+        ck_assert_str_eq(detail, "for a reason");
+}
+END_TEST
+
+static void be_told_late(unsigned index) {
+        if (index == 0)
+                end_at_once(index);
+        else
+                tell_end_of_run(0);
+}
+
+START_TEST(test_a_phase_behind_the_last_one_is_stopped) {
+        engine.on_start = be_told_late;
+        ck_assert_int_eq(run(3), OUTCOME_DONE);
+        ck_assert_str_eq(heard, "phase0:started phase0:done phase1:started phase1:stopped ");
+        ck_assert_str_eq(detail, "for a reason");
+}
+END_TEST
+
+static void be_told_between(unsigned n) {
+        if (n == 2)
+                tell_end_of_run(0);
+}
+
+START_TEST(test_a_run_whose_last_phase_is_over_is_done_though_paused) {
+        engine.on_start = be_told_to_pause;
+        engine.on_pause = end_instead;
+        on_verify = be_told_between;
+        ck_assert_int_eq(run(2), OUTCOME_DONE);
+        ck_assert_str_eq(heard, "phase0:started phase0:done paused ");
+        ck_assert_str_eq(detail, "for a reason");
+}
+END_TEST
+
+START_TEST(test_wrong_blocks_fail_a_run_that_is_told_to_be_done) {
+        phases[0].is_checked = phases[0].fails_on_mismatch = true;
+        phases[0].block_bytes[DIRECTION_READ] = phases[0].region_bytes = 4096;
+        engine.verification.n_blocks[MISMATCH_CORRUPT] = 1;
+        engine.on_start = be_told_of_the_end;
+        ck_assert_int_eq(run(3), OUTCOME_FAILED);
+        ck_assert_ptr_nonnull(strstr(detail, "1 block was read back not as written"));
+}
+END_TEST
+
 static void be_paused_and_ended(unsigned index) {
         tell(MESSAGE_PAUSE);
         tell_end_of_phase(0);
@@ -712,6 +770,10 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_resume_while_draining_is_kept_until_it_has);
         tcase_add_test(tc, test_a_phase_that_is_ended_is_done);
         tcase_add_test(tc, test_the_end_of_another_phase_ends_none);
+        tcase_add_test(tc, test_a_run_is_done_when_the_last_phase_is);
+        tcase_add_test(tc, test_a_phase_behind_the_last_one_is_stopped);
+        tcase_add_test(tc, test_a_run_whose_last_phase_is_over_is_done_though_paused);
+        tcase_add_test(tc, test_wrong_blocks_fail_a_run_that_is_told_to_be_done);
         tcase_add_test(tc, test_a_paused_phase_ends_when_it_is_resumed);
         tcase_add_test(tc, test_ring_error);
         tcase_add_test(tc, test_errnos_are_told_once);
