@@ -213,7 +213,7 @@ static void stamp_from(Slice *s, uint32_t n_free_before) {
         uint64_t now = time_monotonic_ns();
 
         for (uint32_t i = s->n_free; i < n_free_before; i++)
-                atomic_store_explicit(&s->slots[s->free_slots[i]].submitted_at_ns, now, memory_order_relaxed);
+                atomic_store_explicit(&s->slots[s->free_slots[i]].submitted_at_ns, now, memory_order_release);
         atomic_store_explicit(&s->n_in_flight, s->n_slots - s->n_free, memory_order_relaxed);
         publish_place(s);
 }
@@ -298,6 +298,16 @@ static void check_slot(Slice *s, const Slot *slot) {
         });
 }
 
+/* Before they are counted: it takes milliseconds, for which nobody is to wait to read the counts. */
+static void check_completions(Slice *s, const RingCompletion *completions, unsigned n) {
+        for (unsigned i = 0; i < n; i++) {
+                const Slot *slot = &s->slots[completions[i].slot];
+
+                if (!slot->is_flush && completions[i].result >= (int32_t) (slot->op.length - slot->n_done))
+                        check_slot(s, slot);
+        }
+}
+
 /* What only phases that are tracked have to mind. */
 static void untrack(Slice *s, uint32_t number, const RingCompletion *completion) {
         const Slot *slot = &s->slots[number];
@@ -322,8 +332,6 @@ static void complete(Slice *s, TallyCounts *counts, const RingCompletion *comple
                 counts->bytes[slot->op.direction] += slot->op.length;
                 counts->latency[slot->op.direction].buckets[histogram_bucket(s->now_ns - submitted)]++;
                 s->n_failures = 0;
-                if (s->phase.is_checked)
-                        check_slot(s, slot);
         } else
                 fail(s, counts, slot, completion->result);
 
@@ -391,6 +399,9 @@ static void reap(Slice *s, bool stopping) {
                 s->ns_per_io = MAX(s->ns_per_io, SLOW_NS_PER_IO);
                 return;
         }
+
+        if (s->phase.is_checked)
+                check_completions(s, completions, n);
 
         TallyCounts *counts = tally_begin(&s->tally);
         for (unsigned i = 0; i < n; i++)

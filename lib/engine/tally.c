@@ -93,19 +93,24 @@ static void take(Tally *tally, TallyCounts *counts) {
         memset(counts, 0, sizeof *counts);
 }
 
+/* False: a burst goes to this set, and the reader does not wait for its end. */
+static bool drain(Tally *tally, unsigned set) {
+        bool is_written = true;
+
+        for (unsigned i = 0; i < COLLECT_N_TRIES && is_written; i++)
+                is_written = atomic_load_explicit(&tally->writing, memory_order_seq_cst) == set + 1;
+        if (!is_written)
+                take(tally, &tally->counts[set]);
+        return !is_written;
+}
+
 void tally_collect(Tally *tally) {
-        unsigned old = atomic_load_explicit(&tally->active, memory_order_relaxed);
+        unsigned active = atomic_load_explicit(&tally->active, memory_order_relaxed);
 
-        if (tally->pending)
-                old = 1 - old;
-        else
-                atomic_store_explicit(&tally->active, 1 - old, memory_order_seq_cst);
-
-        tally->pending = true;
-        for (unsigned i = 0; i < COLLECT_N_TRIES && tally->pending; i++)
-                tally->pending = atomic_load_explicit(&tally->writing, memory_order_seq_cst) == old + 1;
-        if (!tally->pending)
-                take(tally, &tally->counts[old]);
+        if (tally->pending && !drain(tally, 1 - active))
+                return;
+        atomic_store_explicit(&tally->active, 1 - active, memory_order_seq_cst);
+        tally->pending = !drain(tally, active);
 }
 
 void tally_add_totals(const Tally *tally, Counters *counters) {
@@ -140,8 +145,6 @@ void tally_add_errnos(const Tally *tally, EngineErrno *errnos, unsigned *n) {
 }
 
 void tally_begin_phase(Tally *tally) {
-        /* Twice, since something may be left in either set. */
-        tally_collect(tally);
         tally_collect(tally);
         memset(&tally->totals, 0, sizeof tally->totals);
 }

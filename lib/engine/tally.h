@@ -35,13 +35,16 @@ typedef struct Tally {
 TallyCounts *tally_begin(Tally *tally);
 void tally_end(Tally *tally);
 
-/* By the reader: whether a burst goes on. All that has completed outside of one is in the next totals. */
+/* By the reader: whether a burst goes on. */
 bool tally_is_counting(const Tally *tally);
 
 /* One completion with an error, by the writer. */
 void tally_count_error(TallyCounts *counts, int errnum, uint64_t offset);
 
-/* Adds to the reader's totals what whole bursts have counted so far; a burst in the middle comes next time. */
+/*
+ * Adds to the reader's totals what was counted so far: all of it, unless a burst goes on. That one comes next time, and
+ * with it what its set held before.
+ */
 void tally_collect(Tally *tally);
 
 /* Adds the totals of a tally to *counters, and its errnos to others. */

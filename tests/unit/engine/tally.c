@@ -52,8 +52,6 @@ START_TEST(a_burst_in_the_middle_comes_next_time) {
         ck_assert(!tally_is_counting(&tally));
         count_burst(DIRECTION_WRITE, 10);
         tally_collect(&tally);
-        ck_assert_uint_eq(tally.totals.ios[DIRECTION_WRITE], 7);
-        tally_collect(&tally);
         ck_assert_uint_eq(tally.totals.ios[DIRECTION_WRITE], 17);
 }
 END_TEST
@@ -67,7 +65,6 @@ START_TEST(a_phase_begins_with_nothing) {
         tally_end(&tally);
         count_burst(DIRECTION_WRITE, 1);
         tally_begin_phase(&tally);
-        tally_collect(&tally);
         tally_collect(&tally);
         ck_assert_uint_eq(tally.totals.ios[DIRECTION_WRITE], 0);
         ck_assert_uint_eq(histogram_count(&tally.totals.latency[DIRECTION_WRITE]), 0);
@@ -100,7 +97,6 @@ START_TEST(two_threads_lose_nothing) {
                 }
         }
         pthread_join(thread, NULL);
-        tally_collect(&tally);
         tally_collect(&tally);
         ck_assert_uint_eq(tally.totals.ios[DIRECTION_READ] + tally.totals.ios[DIRECTION_WRITE], expected);
 }
