@@ -247,6 +247,7 @@ static const struct {
         { "ElapsedNSec", 't', offsetof(BusRun, elapsed_ns) },
         { "PlannedNSec", 't', offsetof(BusRun, planned_ns) },
         { "OldestIoNSec", 't', offsetof(BusRun, oldest_io_ns) },
+        { "UnansweredNSec", 't', offsetof(BusRun, unanswered_ns) },
         { "Iops", 'd', offsetof(BusRun, iops) },
         { "InFlight", 'u', offsetof(BusRun, in_flight) },
         { "PhaseIndex", 'u', offsetof(BusRun, phase_index) },

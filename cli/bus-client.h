@@ -44,6 +44,7 @@ typedef struct BusRun {
         uint64_t size_bytes;
         uint64_t elapsed_ns, planned_ns; /* 0: not known */
         uint64_t oldest_io_ns;
+        uint64_t unanswered_ns; /* for how long its worker has not answered a command; 0: it has */
         double iops; /* NaN: not known */
         uint32_t in_flight;
         uint32_t phase_index; /* from 0 */

@@ -12,7 +12,7 @@
 #define WAIT_MS 5000
 #define POLL_MS 250 /* figures are not signalled */
 
-/* An I/O of that age is none that ends in a moment: whoever waits is told so now. */
+/* An I/O of that age is none that ends in a moment, and so it is with an answer: whoever waits is told so now. */
 #define HELD_UP_NS NSEC_PER_SEC
 
 typedef bool (*Arrived)(const Control *control, const BusRun *run);
@@ -29,11 +29,15 @@ static bool has_begun(const Control *control, const BusRun *run) {
         return strcmp(run->state, run_state_name(RUN_QUEUED)) != 0;
 }
 
-static bool is_held_up(const BusRun *run) {
-        return run->in_flight > 0 && run->oldest_io_ns >= HELD_UP_NS;
+static bool is_silent(const BusRun *run) {
+        return run->unanswered_ns >= HELD_UP_NS;
 }
 
-/* Until it has or is held up by its drive, at most WAIT_MS; *ret is how the run was at the end. */
+static bool is_held_up(const BusRun *run) {
+        return is_silent(run) || (run->in_flight > 0 && run->oldest_io_ns >= HELD_UP_NS);
+}
+
+/* Until it has or is held up by its drive or worker, at most WAIT_MS; *ret is how the run was at the end. */
 static int wait_for(BusClient *client, uint32_t id, const Control *control, Arrived arrived, BusRun *ret,
                     Error *error) {
         uint64_t deadline_ns = time_monotonic_ns() + WAIT_MS * NSEC_PER_MSEC;
@@ -88,7 +92,8 @@ static int print_result(Cli *cli, uint32_t id, const Control *control, const Bus
         if (arrived)
                 return printf("run %" PRIu32 " is %s\n", id, run->state) < 0 ? -EIO : 0;
         if (run->in_flight == 0)
-                return printf("run %" PRIu32 " is %s\n", id, control->doing) < 0 ? -EIO : 0;
+                return printf("run %" PRIu32 " is %s%s\n", id, control->doing,
+                              is_silent(run) ? ": its worker process does not answer" : "") < 0 ? -EIO : 0;
         return printf("run %" PRIu32 " is %s: %" PRIu32 " I/Os are still pending\n", id, control->doing,
                       run->in_flight) < 0 ? -EIO : 0;
 }

@@ -89,6 +89,11 @@ static int append_oldest(sd_bus *bus, const char *path, const char *interface, c
         return sd_bus_message_append(reply, "t", run_progress(userdata).oldest_ns);
 }
 
+static int append_unanswered(sd_bus *bus, const char *path, const char *interface, const char *property,
+                             sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
+        return sd_bus_message_append(reply, "t", run_progress(userdata).unanswered_ns);
+}
+
 static int append_notices(sd_bus *bus, const char *path, const char *interface, const char *property,
                           sd_bus_message *reply, void *userdata, sd_bus_error *ret_error) {
         int r = sd_bus_message_open_container(reply, 'a', "s");
@@ -152,6 +157,7 @@ static const sd_bus_vtable run_vtable[] = {
         SD_BUS_PROPERTY("Iops", "d", append_iops, 0, 0),
         SD_BUS_PROPERTY("InFlight", "u", append_in_flight, 0, 0),
         SD_BUS_PROPERTY("OldestIoNSec", "t", append_oldest, 0, 0),
+        SD_BUS_PROPERTY("UnansweredNSec", "t", append_unanswered, 0, 0),
         SD_BUS_PROPERTY("Notices", "as", append_notices, 0, CONSTANT),
         SD_BUS_SIGNAL_WITH_NAMES("Event", "ss", SD_BUS_PARAM(kind) SD_BUS_PARAM(detail), 0),
         SD_BUS_VTABLE_END,

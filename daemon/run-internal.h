@@ -59,6 +59,8 @@ struct Run {
         /* While there is a worker. */
         WorkerProcess *worker;
         bool started;
+        bool has_begun;          /* one of its workers has started */
+        uint64_t asked_at_ns;    /* monotonic: of what it has to answer at once, and has not; 0: nothing */
         bool in_phase;
         uint32_t next_phase;
         uint64_t next_seq;

@@ -82,8 +82,11 @@ static int run_on_started(Run *run, Message *message) {
         run->started = true;
         if (run->taken_up)
                 run_record_outage(run);
-        else
+        if (!run->has_begun)
                 run_record_started(run, at_ns);
+        if (run->taken_up)
+                run_record(run, EVENT_RESUMED, "%s", run->proof);
+        run->has_begun = true;
         if (is_running)
                 run_set_state_at(run, RUN_RUNNING, at_ns);
         return 0;
@@ -358,6 +361,8 @@ static int (*const message_handlers[N_MESSAGE_TYPES])(Run *run, Message *message
 
 static int on_message(WorkerProcess *worker, Message *message, void *userdata) {
         Run *run = userdata;
+
+        run->asked_at_ns = 0;
 
         /* Nothing follows the end; and what only we say has no handler. */
         if (run->finished || !message_handlers[message->type])

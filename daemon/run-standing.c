@@ -198,16 +198,16 @@ static uint64_t since(int64_t then_ns) {
 }
 
 void run_record_outage(Run *run) {
+        const char *from = run->standing->next_seq > 0 ? "the last sample" : "the start was asked for";
         char wall[TIME_SPAN_MAX], boot[TIME_SPAN_MAX];
         uint64_t now_ns = time_boottime_ns();
 
         time_format_span(since(run->since_ns), wall);
         if (run->outage_boot_ns > 0 && now_ns >= run->outage_boot_ns)
-                run_record(run, EVENT_OUTAGE, "it is over: %s by the wall clock since the last sample, %s by the clock "
-                           "of this boot", wall, time_format_span(now_ns - run->outage_boot_ns, boot));
+                run_record(run, EVENT_OUTAGE, "it is over: %s by the wall clock since %s, %s by the clock of this "
+                           "boot", wall, from, time_format_span(now_ns - run->outage_boot_ns, boot));
         else
-                run_record(run, EVENT_OUTAGE, "it is over: %s by the wall clock since the last sample", wall);
-        run_record(run, EVENT_RESUMED, "%s", run->proof);
+                run_record(run, EVENT_OUTAGE, "it is over: %s by the wall clock since %s", wall, from);
 }
 
 static void run_move(Run *run, DeviceInfo *found, const char *proof) {
@@ -296,7 +296,7 @@ void run_take_up(Run *run, WorkerProcess *worker, DeviceInfo *found, const char 
         run->taken_up = true;
         run->n_taken_up++;
         run->started = run->in_phase = run->finished = run->end_is_known = false;
-        run->go_at_ns = 0;
+        run->go_at_ns = run->asked_at_ns = 0;
         run->n_cuts = run->n_findings = 0;
         run->next_phase = run->standing->phase;
         run->next_seq = run->first_seq = run->standing->next_seq;

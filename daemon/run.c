@@ -96,6 +96,7 @@ int run_new_stored(Run **ret, Database *database, const RunObserver *observer, v
                 .size_bytes = stored->size_bytes,
                 .planned_ns = stored->has_planned_time ? stored->planned_ns : 0,
                 .phase_name = TAKE_PTR(stored->phase_name),
+                .has_begun = stored->started_at_ns != 0,
                 .waits_for = TAKE_PTR(stored->waits_for),
                 .progress = { .elapsed_ns = stored->elapsed_ns },
         };
@@ -359,6 +360,9 @@ static int run_send(Run *run, MessageType type, Error *error) {
         if (r < 0)
                 return error_set(error, ERROR_FAILED, -r, "run %" PRIu32 ": its worker cannot be told: %s", run->id,
                                  strerror(-r));
+        /* A pause waits for what is pending, and so does what takes a pause back. */
+        if (run->asked_at_ns == 0 && (type == MESSAGE_STOP || run->progress.in_flight == 0))
+                run->asked_at_ns = time_monotonic_ns();
         return 0;
 }
 
@@ -528,6 +532,8 @@ uint64_t run_planned_ns(const Run *run) {
 RunProgress run_progress(const Run *run) {
         RunProgress progress = run->progress;
 
+        if (run->worker && run->asked_at_ns > 0)
+                progress.unanswered_ns = time_monotonic_ns() - run->asked_at_ns;
         if (progress.in_flight > 0) {
                 uint64_t silent_ns = time_monotonic_ns() - run->sampled_at_ns;
 

@@ -38,6 +38,7 @@ typedef struct RunProgress {
         double iops; /* all directions */
         uint32_t in_flight;
         uint64_t oldest_ns;
+        uint64_t unanswered_ns; /* for how long its worker has not answered what it can answer at once; 0: it has */
 } RunProgress;
 
 /* From the database. stored is taken apart: its strings move. */

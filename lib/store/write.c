@@ -384,6 +384,7 @@ int store_set_errno(Store *store, uint32_t run, const EngineErrno *errnum, Error
 typedef struct Interrupted {
         uint32_t run;
         bool stop_asked;
+        bool has_begun;
         bool has_sample;
         int64_t last_at_ns;
         uint64_t elapsed_ns;
@@ -393,7 +394,8 @@ typedef struct Interrupted {
 static int next_active(Store *store, Interrupted *ret, Error *error) {
         _cleanup_statement_ sqlite3_stmt *stmt = NULL;
         int r = statement_prepare(store,
-                "SELECT r.run, r.stop_asked_at_ns IS NOT NULL, s.seq IS NOT NULL, s.at_ns, s.elapsed_ns"
+                "SELECT r.run, r.stop_asked_at_ns IS NOT NULL, r.started_at_ns IS NOT NULL, s.seq IS NOT NULL,"
+                " s.at_ns, s.elapsed_ns"
                 " FROM runs AS r LEFT JOIN samples AS s"
                 " ON s.run = r.run AND s.seq = (SELECT max(seq) FROM samples WHERE run = r.run)"
                 " WHERE r.state IN ('queued', 'running', 'paused') ORDER BY r.run LIMIT 1",
@@ -406,6 +408,7 @@ static int next_active(Store *store, Interrupted *ret, Error *error) {
                 Columns c = { .stmt = stmt };
                 ret->run = column_u32(&c);
                 ret->stop_asked = column_i64(&c) != 0;
+                ret->has_begun = column_i64(&c) != 0;
                 ret->has_sample = column_i64(&c) != 0;
                 ret->last_at_ns = column_i64(&c);
                 ret->elapsed_ns = column_u64(&c);
@@ -435,8 +438,8 @@ static int interrupt(Store *store, const Interrupted *run, int64_t now_ns, Error
                 snprintf(detail, sizeof detail, "%sthe service went down; the last sample was at %s",
                          run->stop_asked ? "stopped: " : "", time_format_rfc3339(run->last_at_ns, at));
         else
-                snprintf(detail, sizeof detail, "%sthe service went down before the first sample",
-                         run->stop_asked ? "stopped: " : "");
+                snprintf(detail, sizeof detail, "%sthe service went down before %s", run->stop_asked ? "stopped: " : "",
+                         run->has_begun ? "the first sample" : "it began");
 
         int r = store_set_run_state(store, run->run, RUN_INTERRUPTED, now_ns, error);
         if (r >= 0 && run->stop_asked)

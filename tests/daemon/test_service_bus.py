@@ -177,6 +177,7 @@ def test_a_run_tells_what_it_is_and_how_it_goes(bus, service, loop):
     assert values["Phase"] == "w"
     assert values["PhaseIndex"] == 0
     assert values["WaitsFor"] == ""
+    assert values["UnansweredNSec"] == 0
     assert values["NPhases"] == 1
     assert values["ElapsedNSec"] >= 1e9
     assert values["PlannedNSec"] == 600e9

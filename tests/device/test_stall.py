@@ -138,6 +138,24 @@ def test_stop_answers_at_once_while_the_worker_is_stopped(service, loop):
     service.wait_state(run, "stopped")
 
 
+def test_a_paused_run_whose_worker_is_stopped_says_so_at_once(service, loop):
+    (run,) = service.start_run(JOB, loop(64 * MIB))
+    service.wait_samples(run, 1)
+    service.cli("pause", run)
+    (worker,) = service.wait_workers(1)
+    os.kill(worker, signal.SIGSTOP)
+    took = []
+    try:
+        for verb, doing in (("resume", "resuming"), ("stop", "stopping")):
+            start = time.monotonic()
+            assert service.cli(verb, run).out == f"run {run} is {doing}: its worker process does not answer\n"
+            took.append(time.monotonic() - start)
+    finally:
+        os.kill(worker, signal.SIGCONT)
+    assert min(took) < WAIT_S - 1
+    service.wait_state(run, "stopped")
+
+
 def test_service_stops_while_the_drive_hangs(own_service, nbd):
     device = nbd(64 * MIB)
     (run,) = own_service.start_run(JOB, device)

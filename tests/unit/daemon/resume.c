@@ -366,6 +366,52 @@ START_TEST(minutes_of_samples_make_up_for_deaths) {
 }
 END_TEST
 
+/* It has not started by having been told to go, and starts once. */
+START_TEST(a_run_whose_worker_died_before_it_began_says_so) {
+        const char *const devices[] = { "/nonexistent/fake", NULL }, *const none[] = { NULL };
+        const StartParameters parameters = {
+                .job_name = "unit", .job_text = JOB, .devices = devices, .confirmations = none,
+        };
+
+        open_manager();
+        ck_assert_int_eq(manager_start_runs(manager, &parameters, on_started, NULL, NULL), 0);
+        ck_assert_int_eq(report("/dev/fake", NULL), 0);
+        fake_insert_done(7);
+        die();
+        fake_timer_expires(USEC_PER_SEC);
+        ck_assert_int_eq(report("/dev/fake", "the run had written nothing to it"), 0);
+        ck_assert_uint_eq(fake_count_events(EVENT_STARTED), 0);
+        begin(0);
+        ck_assert_uint_eq(fake_count_events(EVENT_STARTED), 1);
+        ck_assert_ptr_nonnull(strstr(fake_event(EVENT_OUTAGE)->detail, "since the start was asked for"));
+
+        die();
+        fake_timer_expires(2 * USEC_PER_SEC);
+        ck_assert_int_eq(report("/dev/fake", "the run had written nothing to it"), 0);
+        begin(0);
+        ck_assert_uint_eq(fake_count_events(EVENT_STARTED), 1);
+}
+END_TEST
+
+START_TEST(a_worker_that_does_not_answer_is_told_of) {
+        Run *run = running();
+        Message paused = { .type = MESSAGE_EVENT, .event = { .kind = OCCURRENCE_PAUSED, .elapsed_ns = NSEC_PER_SEC } };
+        Message resumed = paused;
+
+        resumed.event.kind = OCCURRENCE_RESUMED;
+        ck_assert_int_eq(fake_say(&paused), 0);
+        fake_now_ns += NSEC_PER_SEC;
+        ck_assert_uint_eq(run_progress(run).unanswered_ns, 0); /* nothing was asked of it */
+        ck_assert_int_eq(run_resume(run, NULL), 0);
+        fake_now_ns += NSEC_PER_SEC;
+        ck_assert_int_eq(run_resume(run, NULL), 0);
+        fake_now_ns += NSEC_PER_SEC;
+        ck_assert_uint_eq(run_progress(run).unanswered_ns, 2 * NSEC_PER_SEC);
+        ck_assert_int_eq(fake_say(&resumed), 0);
+        ck_assert_uint_eq(run_progress(run).unanswered_ns, 0);
+}
+END_TEST
+
 /* --- the database --- */
 
 /* Until it is written that the run goes on, it says that nothing was submitted beyond its samples. */
@@ -747,6 +793,8 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, a_run_that_was_asked_for_outlives_the_absence_of_its_drive);
         tcase_add_loop_test(tc, three_deaths_without_minutes_of_samples_are_enough, 0, 2);
         tcase_add_test(tc, minutes_of_samples_make_up_for_deaths);
+        tcase_add_test(tc, a_run_whose_worker_died_before_it_began_says_so);
+        tcase_add_test(tc, a_worker_that_does_not_answer_is_told_of);
         tcase_add_test(tc, no_worker_goes_before_that_is_written);
         tcase_add_test(tc, no_worker_goes_when_that_is_never_written);
         tcase_add_test(tc, each_worker_waits_for_its_own_turn);

@@ -328,6 +328,22 @@ START_TEST(active_runs_are_interrupted) {
 }
 END_TEST
 
+START_TEST(run_that_did_not_begin_is_told_from_one_without_samples) {
+        _cleanup_store_ Store *store = open_writer();
+        StoreEvent *events;
+        size_t n;
+
+        set_state(store, add_run(store), _i > 0 ? RUN_RUNNING : RUN_QUEUED, 10);
+        ck_assert_int_eq(store_begin(store, NULL), 0);
+        ck_assert_int_eq(store_interrupt_active_runs(store, 777, NULL), 1);
+        ck_assert_int_eq(store_commit(store, NULL), 0);
+        ck_assert_int_eq(store_get_events(store, 1, &events, &n, NULL), 0);
+        ck_assert_str_eq(events[0].detail, _i > 0 ? "the service went down before the first sample" :
+                                                    "the service went down before it began");
+        store_events_free(events, n);
+}
+END_TEST
+
 START_TEST(active_run_without_service_reads_as_interrupted) {
         _cleanup_store_ Store *store = open_writer();
         int lock = store_service_lock(test_path, NULL);
@@ -482,6 +498,7 @@ static Suite *run_suite(void) {
         tcase_add_test(tcase, interrupted_run_that_is_stopped_finished_with_its_last_sample);
         tcase_add_test(tcase, list_leaves_the_jobs_text_out);
         tcase_add_test(tcase, active_runs_are_interrupted);
+        tcase_add_loop_test(tcase, run_that_did_not_begin_is_told_from_one_without_samples, 0, 2);
         tcase_add_test(tcase, active_run_without_service_reads_as_interrupted);
         suite_add_tcase(suite, tcase);
         return suite;
