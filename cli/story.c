@@ -44,6 +44,10 @@ static bool cycles_still(const Analysis *a) {
         return a->has_cycle && isnan(a->cycle_until_s);
 }
 
+static bool waves(const Analysis *a) {
+        return !isnan(a->wave_low_iops);
+}
+
 /* Something followed the state that is judged, and was too short to be one. */
 static bool has_tail(const Analysis *a) {
         if (cycles_still(a))
@@ -54,9 +58,11 @@ static bool has_tail(const Analysis *a) {
 /* --- levels --- */
 
 static void print_flat(const Judgement *j) {
-        printf("It did %s IOPS", count(j->analysis->steady_iops).text);
-        print_bandwidth(j, j->analysis->steady_iops);
-        puts(has_tail(j->analysis) ? " up to its last moments." : " throughout.");
+        const Analysis *a = j->analysis;
+
+        printf("It did %s IOPS", count(a->steady_iops).text);
+        print_bandwidth(j, a->steady_iops);
+        puts(has_tail(a) ? " up to its last moments." : waves(a) ? " on average." : " throughout.");
 }
 
 static void print_burst(const Judgement *j) {
@@ -148,6 +154,11 @@ static void print_held(const Judgement *j) {
                      "minutes (--capacity at the import would tell).");
 }
 
+static void print_wave(const Analysis *a) {
+        printf("It is not steady: since %s it has slowly come and gone between %s and %s IOPS.\n",
+               span(a->steady_since_s).text, count(a->wave_low_iops).text, count(a->wave_high_iops).text);
+}
+
 static void print_past_cycle(const Analysis *a) {
         if (a->has_cycle && !cycles_still(a))
                 printf("Until %s it went up and down between %s and %s IOPS every %s.\n", span(a->cycle_until_s).text,
@@ -176,7 +187,9 @@ static void print_steady(const Judgement *j) {
         case STEADY_DRIFTING:
                 if (cycles_still(a))
                         print_cycle(a);
-                if (!has_tail(a))
+                if (waves(a))
+                        print_wave(a);
+                else if (!has_tail(a))
                         printf("It is not steady: %s.\n", a->trend < 0 ? "it still falls at the end" :
                                a->trend > 0 ? "it still rises at the end" : "no state lasted to the end");
                 break;

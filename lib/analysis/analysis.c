@@ -32,6 +32,7 @@ int analysis_new(Analysis **ret, const Series *series, uint64_t capacity_bytes) 
         *w.a = (Analysis){
                 .burst_iops = NAN, .burst_from_s = NAN, .burst_to_s = NAN, .peak_iops = NAN,
                 .steady = STEADY_TOO_SHORT, .steady_since_s = NAN, .steady_iops = NAN,
+                .wave_low_iops = NAN, .wave_high_iops = NAN,
                 .collapse = COLLAPSE_NONE, .collapse_ratio = NAN, .collapse_at_s = NAN, .collapse_fall_s = NAN,
                 .collapse_trough_iops = NAN, .collapse_recovered_ratio = NAN,
                 .collapse_from_s = NAN, .collapse_from_iops = NAN,

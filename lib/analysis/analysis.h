@@ -66,6 +66,7 @@ typedef struct Analysis {
         double steady_iops;
         double steady_bytes; /* moved since then at this level; 0 for a cycling phase */
         int trend; /* where the end still goes: 1 up, -1 down, 0 nowhere */
+        double wave_low_iops, wave_high_iops; /* between which the end comes and goes, too slow for a cycle; else NaN */
 
         /* What it did last, for however short a time: the last regime. */
         double end_from_s, end_to_s;
@@ -75,7 +76,8 @@ typedef struct Analysis {
 
         /*
          * What it cannot be relied upon to stay above. Of a state that is steady or cycling: the troughs of the cycle,
-         * or the level of its stalls where these take more than STALLED_SHARE_MAX of the time; else steady_iops.
+         * or the level of its stalls where these take more than STALLED_SHARE_MAX of the time; of one that waves the
+         * low; else steady_iops.
          */
         double floor_iops;
         double floor_ratio; /* to the burst */

@@ -29,6 +29,13 @@
 /* Of the price of a regime: to choose one of n blocks is worth LRV · ln n. */
 #define ANY_BLOCK (1.0 / 3)
 
+/* A wave that is slower than a cycle of five periods: a fifth of it holds three windows and more. */
+#define WAVE_WINDOWS 16
+#define WAVE_MIN_WINDOWS 4
+#define WAVE_MIN_WINDOW_S 300.0 /* the longest passage of a real drive */
+#define WAVE_LAG_SHARE 4        /* of a window: what is so much quicker is noise */
+#define WAVE_SIGMAS 4.5         /* of sixteen windows the worst, and noise that is slower than the lags know */
+
 /* A drive that has come back from that so often will again. */
 #define BREAKS_KNOWN 3
 
@@ -167,6 +174,50 @@ static int staircase_trend(const Work *w, size_t l) {
         return staircase_is_slope(w, begin, l) || staircase_is_young(w, begin, l) ? direction : 0;
 }
 
+/* --- whether it comes and goes --- */
+
+/* How far the window that is furthest off is from the mean of all. */
+static double windows_deviation(const double *y, size_t n, size_t window) {
+        double mean = mean_of(y, n), largest = 0;
+
+        for (size_t end = n; end >= window; end -= window)
+                largest = fmax(largest, fabs(mean_of(y + end - window, window) - mean));
+        return largest;
+}
+
+static void wave_set_range(Work *w, const Regime *l, size_t window) {
+        Analysis *a = w->a;
+
+        a->wave_low_iops = INFINITY;
+        a->wave_high_iops = 0;
+        for (size_t end = l->to_block; end >= l->from_block + window; end -= window) {
+                double level = series_level(w->series, end - window, end);
+                a->wave_low_iops = fmin(a->wave_low_iops, level);
+                a->wave_high_iops = fmax(a->wave_high_iops, level);
+        }
+}
+
+/*
+ * A slow wave in loud noise: over lags as long as its quarter the wave itself counts as noise, and hides each of its
+ * levels. So the means of windows are judged by what is quicker than they are. 1 if L waves, 0, -ENOMEM.
+ */
+static int wave_find(Work *w, const Regime *l) {
+        const double *y = w->y + l->from_block;
+        size_t n = l->to_block - l->from_block;
+        size_t window = MAX(n / WAVE_WINDOWS, (size_t) ceil(WAVE_MIN_WINDOW_S / w->series->block_s));
+
+        if (l->cycles || l->passages || n / window < WAVE_MIN_WINDOWS)
+                return 0;
+        double lrv = long_run_variance_up_to(y, n, MAX(window / WAVE_LAG_SHARE, (size_t) 1));
+        if (lrv < 0)
+                return -ENOMEM;
+        double noise = WAVE_SIGMAS * sqrt(lrv / (double) window);
+        if (windows_deviation(y, n, window) <= fmax(REGIME_MIN_STEP, noise))
+                return 0;
+        wave_set_range(w, l, window);
+        return 1;
+}
+
 /* --- what came after --- */
 
 /*
@@ -242,12 +293,15 @@ int end_state_find(Work *w, size_t *ret_l) {
         Analysis *a = w->a;
         size_t l = end_regime(a), last = a->n_regimes - 1;
         const Regime *r = &a->regimes[l];
-        int trend, after;
+        int trend, after, waves;
 
         if (regime_trend(w, r, &trend) < 0)
                 return -ENOMEM;
         if (trend == 0 && !r->passages)
                 trend = staircase_trend(w, l);
+        waves = trend == 0 ? wave_find(w, r) : 0; /* what goes one way does not come back */
+        if (waves < 0)
+                return -ENOMEM;
         after = l < last ? sign_of(a->regimes[last].mean_y - r->mean_y) : end_breaks_away(w, r, &w->end_block);
 
         size_t q = MAX((size_t) 1, (r->to_block - r->from_block) / 4);
@@ -255,7 +309,7 @@ int end_state_find(Work *w, size_t *ret_l) {
         a->steady_bytes = regime_bytes(w, r);
         a->steady_iops = trend != 0 ? series_level(w->series, r->to_block - q, r->to_block) : r->iops_mean;
         a->trend = after != 0 ? after : trend;
-        a->steady = steady_state(w, r, a->trend != 0 || l < last || r->passages);
+        a->steady = steady_state(w, r, a->trend != 0 || waves || l < last || r->passages);
         *ret_l = l;
         return 0;
 }

@@ -99,7 +99,7 @@ double mean_of(const double *x, size_t n) {
         return sum / (double) n;
 }
 
-double long_run_variance(const double *y, size_t n) {
+double long_run_variance_up_to(const double *y, size_t n, size_t max_lag) {
         const double floor_v = NOISE_FLOOR * NOISE_FLOOR;
         if (n < 2)
                 return floor_v;
@@ -109,7 +109,7 @@ double long_run_variance(const double *y, size_t n) {
                 return -1;
 
         double first = 0, largest = 0;
-        for (size_t d = 1; d <= LRV_MAX_LAG; d *= 2) {
+        for (size_t d = 1; d <= max_lag; d *= 2) {
                 size_t n_means = n / d;
                 if (d > 1 && n_means < LRV_MIN_MEANS)
                         break;
@@ -129,6 +129,10 @@ double long_run_variance(const double *y, size_t n) {
                 largest = fmax(largest, fmin(v, LRV_MAX_RATIO * first));
         }
         return largest;
+}
+
+double long_run_variance(const double *y, size_t n) {
+        return long_run_variance_up_to(y, n, LRV_MAX_LAG);
 }
 
 Line line_fit(const double *y, size_t n) {

@@ -31,6 +31,9 @@ double spread_sigma_inplace(double *x, size_t n);
  */
 double long_run_variance(const double *y, size_t n);
 
+/* Likewise of d up to max_lag only, lest what is slower be taken for noise. */
+double long_run_variance_up_to(const double *y, size_t n, size_t max_lag);
+
 /* Half a percent of a level: what no drive and no clock keeps below. */
 #define NOISE_FLOOR 0.005
 

@@ -48,7 +48,7 @@ void stalls_find(Work *w) {
 
         bool lasts = a->steady == STEADY_STEADY || a->steady == STEADY_CYCLING;
         a->stalled_share = stalls.state_s > 0 ? stalls.stalled_s / stalls.state_s : 0;
-        a->floor_iops = a->steady_iops;
+        a->floor_iops = isnan(a->wave_low_iops) ? a->steady_iops : a->wave_low_iops;
         if (a->steady == STEADY_CYCLING)
                 a->floor_iops = a->cycle_low_iops;
         if (lasts && a->stalled_share > STALLED_SHARE_MAX)

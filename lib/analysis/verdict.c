@@ -46,6 +46,8 @@ static bool is_dead(const VerdictInput *in) {
 static const char *drifting_text(const Analysis *a) {
         if (a->end_from_s > a->steady_since_s && a->end_iops < a->steady_iops)
                 return "it fell in its last minutes: too short to call that its state";
+        if (!isnan(a->wave_low_iops))
+                return "its level comes and goes slowly: no mean of it lasts";
         if (a->trend == 0)
                 return "no state lasted to the end";
         return a->trend < 0 ? "still falling at the end" : "still rising at the end";

@@ -2,8 +2,10 @@
 """analyze, compare and verdict on curves whose truth is known."""
 
 import contextlib
+import math
 import re
 import sqlite3
+from random import Random
 
 import pytest
 
@@ -118,6 +120,23 @@ def test_a_cycle_has_range_and_period_and_its_troughs_are_the_floor(database, sc
     assert "passages up and down are left out" in text
     assert cli.json("analyze", 1)["cycle"]["low_iops"] == 5000
     assert "the troughs of its cycles" in cli("verdict", "1", check=1).out
+
+
+def test_a_slow_wave_is_not_steady_and_keeps_no_claim(database, script):
+    s = script().job("[burn]", "rw=randwrite", "[expect]", "claimed_iops=4500").size(GIB).run().state("running")
+    random = Random(1)
+    for second in range(3600):
+        wave = 1 - 0.5 * math.cos(2 * math.pi * second / 900)
+        s.samples(1, writes=int(5000 * wave * max(0, random.gauss(1, 0.3))))
+    cli = database.write(s.state("done"))
+    text = cli("analyze", "1").out
+    assert re.search(r"It did [45]\.\d+k IOPS \(.* MB/s\) on average\.", text), text
+    told = re.search(r"not steady: since 0 s it has slowly come and gone between ([\d.]+)k and ([\d.]+)k IOPS\.", text)
+    assert told and float(told[1]) < 4.2 and float(told[2]) > 6.5, text
+    a = cli.json("analyze", 1)
+    assert a["steady"]["state"] == "drifting" and a["collapse"]["verdict"] == "none"
+    assert a["floor"]["iops"] == pytest.approx(float(told[1]) * 1000, abs=10)
+    assert "its level comes and goes slowly: no mean of it lasts" in cli("verdict", "1", check=7).out
 
 
 def test_frequent_stalls_fail_the_floor(database, script):

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "curve.h"
@@ -233,6 +234,62 @@ START_TEST(rest_in_noise_is_steady) {
 }
 END_TEST
 
+/* Of fewer than five periods, in noise that hides each of its levels: the mean of it lasts nowhere. */
+START_TEST(slow_wave_in_noise_is_not_steady) {
+        static const struct { CurveNoise noise; double length_s; } cases[] = {
+                { { .sigma = 0.3, .amplitude = 0.5, .period_s = 900 }, HOUR },
+                { { .sigma = 0.2, .amplitude = 0.3, .period_s = 900 }, HOUR },
+                { { .sigma = 0.3, .amplitude = 0.5, .period_s = 3700 }, 4 * HOUR },
+                { { .sigma = 0.3, .amplitude = 0.3, .period_s = 9000 }, 10 * HOUR },
+                { { .sigma = 0.2, .phi = 0.8, .amplitude = 0.5, .period_s = 1000 }, HOUR },
+        };
+        unsigned n_waves = 0;
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+                for (uint64_t seed = 1; seed <= 20; seed++) {
+                        const Case c = { .length_s = cases[i].length_s };
+                        Analysis *a = judge(&c, &cases[i].noise, seed, SMALL);
+                        ck_assert_msg(a->steady == STEADY_DRIFTING, "case %zu, seed %" PRIu64, i, seed);
+                        if (!isnan(a->wave_low_iops)) {
+                                n_waves++;
+                                double swing = 10000 * cases[i].noise.amplitude;
+                                ck_assert_double_eq_tol(a->wave_low_iops, 10000 - swing, 0.4 * swing);
+                                ck_assert_double_eq_tol(a->wave_high_iops, 10000 + swing, 0.4 * swing);
+                                ck_assert_double_eq(a->floor_iops, a->wave_low_iops);
+                                ck_assert_double_eq_tol(a->steady_iops, 10000, 1500);
+                        }
+                        analysis_free(a);
+                }
+        fprintf(stderr, "%u of 100 slow waves are told as waves, and none is steady\n", n_waves);
+        ck_assert_uint_ge(n_waves, 20);
+}
+END_TEST
+
+/* What is correlated for less than a minute is noise, however loud: at most one in forty is taken for a wave. */
+START_TEST(noise_is_no_wave) {
+        static const struct { CurveNoise noise; double length_s; } cases[] = {
+                { { .sigma = 0.3 }, HOUR },
+                { { .sigma = 0.2, .phi = 0.8 }, 1800 },
+                { { .sigma = 0.2, .phi = 0.8 }, HOUR },
+                { { .sigma = 0.2, .phi = 0.8, .heavy_tails = true }, 4 * HOUR },
+                { { .sigma = 0.2, .phi = 0.9 }, HOUR },
+                { { .sigma = 0.2, .phi = 0.95 }, 1500 },
+                { { .sigma = 0.2, .phi = 0.95 }, 10 * HOUR },
+                { { .sigma = 0.3, .phi = 0.9 }, 10 * HOUR },
+                { { .sigma = 0.1, .amplitude = 0.09, .period_s = 900 }, HOUR }, /* too small to be another state */
+        };
+        unsigned n = 0, n_waves = 0;
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+                for (uint64_t seed = 1; seed <= 20; seed++, n++) {
+                        const Case c = { .length_s = cases[i].length_s };
+                        Analysis *a = judge(&c, &cases[i].noise, seed, SMALL);
+                        n_waves += !isnan(a->wave_low_iops);
+                        analysis_free(a);
+                }
+        fprintf(stderr, "noise: %u of %u are taken for a wave\n", n_waves, n);
+        ck_assert_uint_le(n_waves, n / 40);
+}
+END_TEST
+
 START_TEST(stairs_must_be_outlasted) {
         static const Case cases[] = {
                 /* Two steps are a cliff and what came after; the third makes stairs. */
@@ -347,6 +404,8 @@ static Suite *make_suite(void) {
         tcase_add_test(t, level_of_what_moves_is_that_of_its_last_quarter);
         tcase_add_test(t, decline_in_noise_is_not_steady);
         tcase_add_test(t, rest_in_noise_is_steady);
+        tcase_add_test(t, slow_wave_in_noise_is_not_steady);
+        tcase_add_test(t, noise_is_no_wave);
         tcase_add_test(t, stairs_must_be_outlasted);
         tcase_add_test(t, stairs_lead_over_no_cut);
         tcase_add_test(t, fall_in_the_last_minute_is_not_steady);
