@@ -153,10 +153,10 @@ double series_host_share(const Series *series, double from_s) {
         for (size_t i = 0; i < series->n_points; i++) {
                 const SeriesPoint *p = &series->points[i];
 
-                if (p->from_s < from_s)
-                        continue;
                 if (p->host_limited)
                         until_s = p->to_s + SERIES_CUT_AFTER_S;
+                if (p->from_s < from_s)
+                        continue;
                 all_s += point_duration_s(p);
                 if (p->from_s < until_s)
                         limited_s += point_duration_s(p);

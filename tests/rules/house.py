@@ -46,15 +46,23 @@ def rule(function):
     return function
 
 
-def files(root: Path, *suffixes: str, under: tuple[str, ...] = ("",)) -> Iterator[tuple[str, list[str]]]:
+def files(root: Path, *suffixes: str, under: tuple[str, ...] = ("",), starts_with: bytes = b"") -> Iterator[tuple[str, list[str]]]:
     """Source files below root as (path from root, lines), without build directories."""
     for directory, names, entries in os.walk(root):
         names[:] = sorted(n for n in names if not n.startswith((".", "build", "__pycache__")))
         for entry in sorted(entries):
             path = Path(directory, entry)
             name = path.relative_to(root).as_posix()
-            if path.suffix in suffixes and not path.is_symlink() and name.startswith(under):
-                yield name, path.read_text(encoding="utf-8").splitlines()
+            if path.suffix not in suffixes or path.is_symlink() or not name.startswith(under):
+                continue
+            content = path.read_bytes()
+            if content.startswith(starts_with):
+                yield name, content.decode("utf-8").splitlines()
+
+
+def scripts(root: Path) -> Iterator[tuple[str, list[str]]]:
+    """As files(): those without a suffix that name their interpreter."""
+    return files(root, "", starts_with=b"#!")
 
 
 def includes(root: Path, under: tuple[str, ...]) -> Iterator[tuple[str, int, str, bool]]:
@@ -131,7 +139,7 @@ def no_tabs_and_no_trailing_blanks(root: Path):
 
 @rule
 def lines_fit(root: Path):
-    for name, lines in files(root, ".c", ".h", ".py", ".sql"):
+    for name, lines in [*files(root, ".c", ".h", ".py", ".sql"), *scripts(root)]:
         for number, line in enumerate(lines, 1):
             if len(line) > COLUMNS_MAX:
                 yield f"{name}:{number}: {len(line)} columns"

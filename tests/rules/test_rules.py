@@ -48,6 +48,7 @@ BAD = [
     ("no_tabs_and_no_trailing_blanks", "daemon/main.c", "\tint a;"),
     ("no_tabs_and_no_trailing_blanks", "daemon/main.c", "int a; "),
     ("lines_fit", "daemon/main.c", "/* " + "x" * 120 + " */"),
+    ("lines_fit", "tests/run", "#!/bin/sh\n# " + "x" * 120),
     ("files_are_one_thing", "daemon/main.c", "\n" * 800),
     ("functions_are_one_thing", "daemon/main.c", "int long_one(void) {\n" + "        a++;\n" * 71 + "}"),
     ("licence_is_named", "schema/0001.sql", "CREATE TABLE a (b);"),

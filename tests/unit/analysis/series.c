@@ -118,6 +118,7 @@ START_TEST(a_host_that_set_the_pace_counts_with_what_follows) {
         curve.points[199].host_limited = true;
         Series series = series_of(&curve), none = {};
         ck_assert_double_eq_tol(series_host_share(&series, NAN), 42.0 / 200, 1e-9);
+        ck_assert_double_eq_tol(series_host_share(&series, 50), 2.0 / 150, 1e-9); /* what follows is in it */
         ck_assert_double_eq_tol(series_host_share(&series, 100), 1.0 / 100, 1e-9);
         ck_assert_double_eq(series_host_share(&series, 1000), 0);
         ck_assert_double_eq(series_host_share(&none, NAN), 0);
