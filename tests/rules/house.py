@@ -46,7 +46,9 @@ def rule(function):
     return function
 
 
-def files(root: Path, *suffixes: str, under: tuple[str, ...] = ("",), starts_with: bytes = b"") -> Iterator[tuple[str, list[str]]]:
+def files(
+    root: Path, *suffixes: str, under: tuple[str, ...] = ("",), starts_with: bytes = b""
+) -> Iterator[tuple[str, list[str]]]:
     """Source files below root as (path from root, lines), without build directories."""
     for directory, names, entries in os.walk(root):
         names[:] = sorted(n for n in names if not n.startswith((".", "build", "__pycache__")))
