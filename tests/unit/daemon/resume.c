@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "fakes.h"
-#include "manager.h"
-#include "scratch-store.h"
+#include "run-fixture.h"
 #include "unit.h"
 #include "util/macro.h"
 #include "util/time.h"
@@ -14,122 +13,16 @@
 #define STOP_USEC (8 * USEC_PER_SEC)
 #define ANSWER_USEC (60 * USEC_PER_SEC)
 #define ABSENT_USEC (2 * USEC_PER_SEC)
-#define JOB "[w]\nrw=randwrite\nbs=4k\nruntime=6000\ntime_based\n"
 
-static sd_event *event;
-static Manager *manager;
-static char directory[FAKE_DIRECTORY_MAX];
 static unsigned n_stopped;
 
-static void open_manager(void) {
-        ck_assert_int_eq(manager_new(&manager, event, directory, NULL), 0);
-}
-
 static void setup(void) {
-        fakes_reset();
+        run_setup();
         n_stopped = 0;
-        fake_directory_make(directory);
-        ck_assert_int_ge(sd_event_new(&event), 0);
-}
-
-static void teardown(void) {
-        manager_free(manager);
-        sd_event_unref(event);
-        fake_directory_remove(directory);
 }
 
 static void on_stopped(void *userdata) {
         n_stopped++;
-}
-
-static void on_started(const uint32_t *ids, size_t n, const Error *error, void *userdata) {
-        ck_assert_ptr_null(error);
-}
-
-/* --- what a worker says --- */
-
-static int report(const char *path, const char *proof) {
-        Message message = { .type = MESSAGE_REPORT, .report = { .info = calloc(1, sizeof(DeviceInfo)) } };
-
-        *message.report.info = (DeviceInfo){
-                .path = strdup(path), .name = strdup("fake"), .disk_name = strdup("fake"), .diskseq = 8,
-                .size_bytes = 64 * MIB, .logical_block_bytes = 512, .physical_block_bytes = 512,
-        };
-        message.report.proof = proof ? strdup(proof) : NULL;
-        return fake_say(&message);
-}
-
-static void refuse(Refusal why) {
-        ck_assert_int_eq(fake_say(&(Message){
-                .type = MESSAGE_REFUSED,
-                .refused = { .why = why, .kind = ERROR_REFUSED, .text = strdup("for a reason") },
-        }), 0);
-}
-
-static void begin(uint32_t phase) {
-        ck_assert_int_eq(fake_say(&(Message){ .type = MESSAGE_STARTED, .started = { 77 } }), 0);
-        ck_assert_int_eq(fake_say(&(Message){
-                .type = MESSAGE_PHASE, .phase = { .index = phase, .mark = PHASE_MARK_STARTED, .at_ns = 1 },
-        }), 0);
-}
-
-static int sample_of(uint32_t phase, uint64_t seq, uint64_t elapsed_s) {
-        Message message = { .type = MESSAGE_SAMPLE, .sample = calloc(1, sizeof(Sample)) };
-
-        fake_now_ns += NSEC_PER_SEC;
-        message.sample->seq = seq;
-        message.sample->phase = phase;
-        message.sample->at_ns = (int64_t) seq;
-        message.sample->elapsed_ns = elapsed_s * NSEC_PER_SEC;
-        message.sample->duration_ns = NSEC_PER_SEC;
-        message.sample->ios[DIRECTION_WRITE] = 100;
-        message.sample->bytes[DIRECTION_WRITE] = 100 * 4096;
-        message.sample->positions.n = 1;
-        message.sample->positions.of[0].low_index = message.sample->positions.of[0].next_index = 100 * (seq + 1);
-        return fake_say(&message);
-}
-
-static int sample(uint64_t seq, uint64_t elapsed_s) {
-        return sample_of(0, seq, elapsed_s);
-}
-
-static void die(void) {
-        fake_end(&(WorkerEnd){ .status = SIGKILL });
-}
-
-/* --- the run --- */
-
-/* Run 7, with a second recorded. */
-static Run *running(void) {
-        const char *const devices[] = { "/nonexistent/fake", NULL }, *const none[] = { NULL };
-        const StartParameters parameters = {
-                .job_name = "unit", .job_text = JOB, .devices = devices, .confirmations = none,
-        };
-
-        open_manager();
-        ck_assert_int_eq(manager_start_runs(manager, &parameters, on_started, NULL, NULL), 0);
-        ck_assert_int_eq(report("/dev/fake", NULL), 0);
-        fake_insert_done(7);
-        begin(0);
-        ck_assert_int_eq(sample(0, 1), 0);
-        return manager_get_run(manager, 7);
-}
-
-/* Its worker was killed, and another one has been asked to look. */
-static Run *looking(void) {
-        Run *run = running();
-
-        die();
-        ck_assert_int_eq(run_state(run), RUN_INTERRUPTED);
-        fake_timer_expires(USEC_PER_SEC);
-        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_OPEN);
-        return run;
-}
-
-/* It was found, and the worker told to go. */
-static void taken_up(void) {
-        ck_assert_int_eq(report("/dev/fake", "5 of its blocks read back"), 0);
-        ck_assert_int_eq(fake_worker.last_sent, MESSAGE_GO);
 }
 
 START_TEST(a_killed_worker_is_replaced_and_goes_on) {
@@ -166,55 +59,6 @@ START_TEST(a_worker_that_begins_anew_is_refused) {
         taken_up();
         begin(0);
         ck_assert_int_eq(sample(wrong[_i][0], wrong[_i][1]), -EBADMSG);
-}
-END_TEST
-
-START_TEST(positions_that_cannot_be_are_refused) {
-        static const Position wrong[] = {
-                { .first_index = 2, .low_index = 1, .next_index = 3 },
-                { .low_index = 4, .next_index = 3 },
-                { .low_index = 3, .next_index = 3, .settled_from = 2, .settled_to = 1 },
-                { .low_index = 3, .next_index = 3, .settled_to = 4 },
-                { .next_index = UINT64_MAX },
-                { .next_write = UINT64_MAX },
-                { .issued_bytes = UINT64_MAX },
-        };
-        Message message = { .type = MESSAGE_SAMPLE, .sample = calloc(1, sizeof(Sample)) };
-
-        running();
-        fake_now_ns += NSEC_PER_SEC;
-        *message.sample = (Sample){
-                .seq = 1, .elapsed_ns = 2 * NSEC_PER_SEC, .duration_ns = NSEC_PER_SEC,
-                .positions = { .n = 1, .of = { wrong[_i] } },
-        };
-        ck_assert_int_eq(fake_say(&message), -EBADMSG);
-}
-END_TEST
-
-/* The phase has one ring thread. */
-START_TEST(as_many_positions_as_ring_threads_are_told) {
-        static const uint32_t wrong[] = { 0, 2, JOB_WORKERS_MAX };
-        Message message = { .type = MESSAGE_SAMPLE, .sample = calloc(1, sizeof(Sample)) };
-
-        running();
-        fake_now_ns += NSEC_PER_SEC;
-        *message.sample = (Sample){
-                .seq = 1, .elapsed_ns = 2 * NSEC_PER_SEC, .duration_ns = NSEC_PER_SEC, .positions = { .n = wrong[_i] },
-        };
-        ck_assert_int_eq(fake_say(&message), -EBADMSG);
-}
-END_TEST
-
-START_TEST(a_time_since_boot_that_cannot_be_is_refused) {
-        Message message = { .type = MESSAGE_SAMPLE, .sample = calloc(1, sizeof(Sample)) };
-
-        running();
-        fake_now_ns += NSEC_PER_SEC;
-        *message.sample = (Sample){
-                .seq = 1, .elapsed_ns = 2 * NSEC_PER_SEC, .duration_ns = NSEC_PER_SEC, .boot_ns = UINT64_MAX,
-                .positions = { .n = 1 },
-        };
-        ck_assert_int_eq(fake_say(&message), -EBADMSG);
 }
 END_TEST
 
@@ -368,15 +212,7 @@ END_TEST
 
 /* It has not started by having been told to go, and starts once. */
 START_TEST(a_run_whose_worker_died_before_it_began_says_so) {
-        const char *const devices[] = { "/nonexistent/fake", NULL }, *const none[] = { NULL };
-        const StartParameters parameters = {
-                .job_name = "unit", .job_text = JOB, .devices = devices, .confirmations = none,
-        };
-
-        open_manager();
-        ck_assert_int_eq(manager_start_runs(manager, &parameters, on_started, NULL, NULL), 0);
-        ck_assert_int_eq(report("/dev/fake", NULL), 0);
-        fake_insert_done(7);
+        told_to_go();
         die();
         fake_timer_expires(USEC_PER_SEC);
         ck_assert_int_eq(report("/dev/fake", "the run had written nothing to it"), 0);
@@ -390,25 +226,6 @@ START_TEST(a_run_whose_worker_died_before_it_began_says_so) {
         ck_assert_int_eq(report("/dev/fake", "the run had written nothing to it"), 0);
         begin(0);
         ck_assert_uint_eq(fake_count_events(EVENT_STARTED), 1);
-}
-END_TEST
-
-START_TEST(a_worker_that_does_not_answer_is_told_of) {
-        Run *run = running();
-        Message paused = { .type = MESSAGE_EVENT, .event = { .kind = OCCURRENCE_PAUSED, .elapsed_ns = NSEC_PER_SEC } };
-        Message resumed = paused;
-
-        resumed.event.kind = OCCURRENCE_RESUMED;
-        ck_assert_int_eq(fake_say(&paused), 0);
-        fake_now_ns += NSEC_PER_SEC;
-        ck_assert_uint_eq(run_progress(run).unanswered_ns, 0); /* nothing was asked of it */
-        ck_assert_int_eq(run_resume(run, NULL), 0);
-        fake_now_ns += NSEC_PER_SEC;
-        ck_assert_int_eq(run_resume(run, NULL), 0);
-        fake_now_ns += NSEC_PER_SEC;
-        ck_assert_uint_eq(run_progress(run).unanswered_ns, 2 * NSEC_PER_SEC);
-        ck_assert_int_eq(fake_say(&resumed), 0);
-        ck_assert_uint_eq(run_progress(run).unanswered_ns, 0);
 }
 END_TEST
 
@@ -778,12 +595,9 @@ static Suite *make_suite(void) {
         Suite *suite = suite_create("resume");
         TCase *tc = tcase_create("resume");
 
-        tcase_add_checked_fixture(tc, setup, teardown);
+        tcase_add_checked_fixture(tc, setup, run_teardown);
         tcase_add_test(tc, a_killed_worker_is_replaced_and_goes_on);
         tcase_add_loop_test(tc, a_worker_that_begins_anew_is_refused, 0, 4);
-        tcase_add_loop_test(tc, positions_that_cannot_be_are_refused, 0, 7);
-        tcase_add_loop_test(tc, as_many_positions_as_ring_threads_are_told, 0, 3);
-        tcase_add_test(tc, a_time_since_boot_that_cannot_be_is_refused);
         tcase_add_test(tc, a_moved_drive_is_followed);
         tcase_add_test(tc, the_wrong_drive_is_refused_at_once);
         tcase_add_test(tc, an_absent_drive_is_looked_for_during_a_minute);
@@ -794,7 +608,6 @@ static Suite *make_suite(void) {
         tcase_add_loop_test(tc, three_deaths_without_minutes_of_samples_are_enough, 0, 2);
         tcase_add_test(tc, minutes_of_samples_make_up_for_deaths);
         tcase_add_test(tc, a_run_whose_worker_died_before_it_began_says_so);
-        tcase_add_test(tc, a_worker_that_does_not_answer_is_told_of);
         tcase_add_test(tc, no_worker_goes_before_that_is_written);
         tcase_add_test(tc, no_worker_goes_when_that_is_never_written);
         tcase_add_test(tc, each_worker_waits_for_its_own_turn);
