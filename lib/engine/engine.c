@@ -29,6 +29,7 @@ struct Engine {
         Buffers buffers;
         Payload *payload;
         Allowance allowance; /* if the plan has a limit */
+        Pool pool;
         unsigned n_slices;
         Slice **slices;
         Replay replay;
@@ -65,6 +66,7 @@ static int new_slice(Engine *engine, const EngineConfig *config, unsigned number
                 .buffers = &engine->buffers,
                 .payload = engine->payload,
                 .allowance = engine->plan->stop_written_max > 0 ? &engine->allowance : NULL,
+                .pool = &engine->pool,
                 .first_write = (config->first_write + n - 1) / n * n + number,
                 .write_step = n,
                 .event_fd = engine->event_fd,
@@ -185,6 +187,7 @@ int engine_take_up_phase(Engine *engine, unsigned index, const Positions *at, ui
                 verifier_stop(engine->verifier);
         engine->phase = index;
         engine->n_active = phase->workers;
+        pool_begin(&engine->pool, phase, at);
         for (unsigned i = 0; i < engine->n_active; i++) {
                 const History *history = phase->is_tracked ? histories_at(engine->replay.histories, index, i) : NULL;
                 PhasePlan share;

@@ -80,6 +80,7 @@ struct Slice {
         uint64_t next_write;
         uint64_t issued_bytes;
         uint64_t n_issued; /* I/Os; as many as the bytes made, where the phase was taken up */
+        uint64_t may_bytes, may_ios; /* issue; as far as is known yet, where the limits are pooled */
         uint64_t n_unflushed; /* writes since the last flush was queued */
         Tracking tracking;
         Check *check; /* NULL: no phase of the plan is checked */

@@ -124,12 +124,22 @@ static void lay_out_slots(Slice *s, uint32_t first_slot) {
         }
 }
 
+/* Of a pool nothing has been taken yet. */
+static void set_limits(Slice *s) {
+        const PhasePlan *share = &s->phase;
+        bool pools = s->config.pool->is_on;
+
+        s->may_bytes = pools && share->limit_bytes != UINT64_MAX ? s->issued_bytes : share->limit_bytes;
+        s->may_ios = share->limit_ios == 0 ? UINT64_MAX : pools ? s->n_issued : share->limit_ios;
+}
+
 /* Before the thread runs the phase. */
 static void begin_at(Slice *s, const Position *at) {
         s->next_index = at->next_index;
         s->issued_bytes = at->issued_bytes;
         s->n_unflushed = 0;
         s->n_issued = phase_plan_ios(&s->phase, at->issued_bytes);
+        set_limits(s);
         s->position = *at;
         s->mark = (PositionMark){ .low_index = at->low_index };
         publish_place(s);

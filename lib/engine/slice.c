@@ -122,9 +122,11 @@ static void fill_slot(Slice *s, uint32_t number, const PatternOp *op) {
         submit_slot(s, number);
 }
 
-static bool is_all_issued(const Slice *s) {
-        return s->issued_bytes >= s->phase.limit_bytes ||
-               (s->phase.limit_ios > 0 && s->n_issued >= s->phase.limit_ios);
+static bool is_all_issued(Slice *s) {
+        while (s->issued_bytes >= s->may_bytes || s->n_issued >= s->may_ios)
+                if (!pool_take(s->config.pool, &s->may_bytes, &s->may_ios))
+                        return true;
+        return false;
 }
 
 static uint64_t running_now(const Slice *s) {

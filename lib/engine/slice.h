@@ -11,6 +11,7 @@
 #include "engine/buffers.h"
 #include "engine/check.h"
 #include "engine/payload.h"
+#include "engine/pool.h"
 #include "engine/tally.h"
 #include "engine/tracking.h"
 #include "engine/verifier.h"
@@ -24,6 +25,7 @@ typedef struct SliceConfig {
         const Buffers *buffers; /* borrowed, as is all below */
         const Payload *payload;
         Allowance *allowance;   /* NULL: whatever is written */
+        Pool *pool;             /* of the phase that runs */
         uint64_t first_write;   /* number of the first write, */
         uint64_t write_step;    /* and from each to the next one */
         int event_fd;           /* written to when the state changes */
@@ -50,8 +52,8 @@ DEFINE_CLEANUP(Slice *, slice_free)
 int slice_ready(const Slice *slice);
 
 /*
- * Both only when slice_ready() is content; all of a team are prepared before the first of them goes. share: copied,
- * as is history, which is that of the share; phase: its index.
+ * Both only when slice_ready() is content; all of a team are prepared, after their pool, before the first of them
+ * goes. share: copied, as is history, which is that of the share; phase: its index.
  * first_slot: of the buffers. at: where it goes on after running_ns of running time; its write number does not
  * count, see SliceConfig.
  */

@@ -63,14 +63,44 @@ static uint64_t limit_before(const PhasePlan *phase, uint64_t part, uint64_t who
         return part == whole ? bytes : bytes - bytes % granule_of(phase);
 }
 
+/* I/Os in a part at most: soon done, and yet so many that nobody sees what taking it costs. */
+#define PART_IOS 64U
+
+/* Of few I/Os so many parts for each ring thread, so that the last ones have some, too. */
+#define PARTS_OF_FEW 8U
+
+bool phase_plan_pools(const PhasePlan *phase) {
+        return phase->workers > 1 && rw_mode_is_random(phase->rw) && !phase->random_map;
+}
+
+uint64_t phase_plan_n_parts(const PhasePlan *phase) {
+        uint64_t granule = granule_of(phase);
+        uint64_t n_ios = phase->limit_bytes / granule + (phase->limit_bytes % granule > 0);
+
+        if (phase->limit_ios > 0)
+                n_ios = MIN(n_ios, phase->limit_ios);
+        else if (phase->limit_bytes == UINT64_MAX)
+                return 0;
+
+        uint64_t n_parts = MAX(n_ios / PART_IOS + 1, (uint64_t) phase->workers * PARTS_OF_FEW);
+        return MIN(n_ios, n_parts);
+}
+
+void phase_plan_part(const PhasePlan *phase, uint64_t number, uint64_t n, uint64_t *ret_bytes, uint64_t *ret_ios) {
+        *ret_bytes = limit_before(phase, number + 1, n) - limit_before(phase, number, n);
+        *ret_ios = part_between(phase->limit_ios, number, number + 1, n);
+}
+
 static void share_limits(PhasePlan *ret, const PhasePlan *phase, uint64_t from, uint64_t to, uint64_t whole) {
-        if (phase->limit_bytes != UINT64_MAX)
-                ret->limit_bytes = limit_before(phase, to, whole) - limit_before(phase, from, whole);
         for (Direction d = 0; d < N_DIRECTIONS; d++) {
                 ret->rate_bytes[d] = part_between(phase->rate_bytes[d], from, to, whole);
                 ret->rate_iops[d] = part_between(phase->rate_iops[d], from, to, whole);
         }
+        if (phase_plan_pools(phase))
+                return;
 
+        if (phase->limit_bytes != UINT64_MAX)
+                ret->limit_bytes = limit_before(phase, to, whole) - limit_before(phase, from, whole);
         ret->limit_ios = part_between(phase->limit_ios, from, to, whole);
         if (phase->limit_ios > 0 && ret->limit_ios == 0)
                 ret->limit_bytes = 0; /* nothing at all, where no limit of I/Os would mean any number */

@@ -268,6 +268,7 @@ START_TEST(each_has_its_own_order) {
         size_t n[N_SLICES] = {};
 
         phases[0] = phases[1] = phase_plan(3, 3000);
+        phases[0].random_map = true; /* then each has its share */
         start_engine(0);
         run_phase(0);
         for (size_t i = 0; i < n_writes; i++)
@@ -301,11 +302,59 @@ START_TEST(each_goes_on_at_its_own_position) {
         engine_positions(engine, &positions);
         for (unsigned i = 0; i < 3; i++) {
                 ck_assert_uint_eq(positions.of[i].first_index, i);
-                ck_assert_uint_eq(positions.of[i].next_index, 1000);
-                ck_assert_uint_eq(positions.of[i].low_index, 1000);
+                ck_assert_uint_eq(positions.of[i].issued_bytes, positions.of[i].next_index * BLOCK);
+                ck_assert_uint_eq(positions.of[i].low_index, positions.of[i].next_index);
+                ck_assert_uint_ge(positions.of[i].next_index, 100 * i);
         }
         ck_assert_uint_ge(engine_phase_running_ns(engine), 5 * NSEC_PER_SEC);
         engine = engine_free(engine);
+}
+END_TEST
+
+/* One may be as slow as it likes: it leaves no more than the part that it has begun. */
+START_TEST(none_is_through_while_there_is_more_to_do) {
+        enum { IOS = 3001, PART = 64 };
+
+        for (unsigned by_ios = 0; by_ios < 2; by_ios++) {
+                phases[0] = phases[1] = phase_plan(3, by_ios ? UINT64_MAX : IOS);
+                phases[0].limit_ios = by_ios ? IOS : 0;
+                atomic_store(&behaviour[0].holds, true);
+                start_engine(0);
+                ck_assert_int_eq(engine_start_phase(engine, 0), 0);
+                do
+                        engine_counters(engine, &counters);
+                while (counters.ios[DIRECTION_WRITE] < IOS - PART);
+                atomic_store(&behaviour[0].holds, false);
+                await_state(ENGINE_IDLE);
+                engine_counters(engine, &counters);
+                ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], IOS);
+                engine = engine_free(engine);
+        }
+}
+END_TEST
+
+/* However it was divided before, and by whichever limit. */
+START_TEST(what_is_left_is_done_by_all) {
+        for (unsigned by_ios = 0; by_ios < 2; by_ios++) {
+                Positions at = { .n = 3 };
+
+                phases[0] = phases[1] = phase_plan(3, by_ios ? 5000 : 3000);
+                phases[0].limit_ios = by_ios ? 3000 : 0;
+                at.of[1] = (Position){ .low_index = 2500, .next_index = 2500, .issued_bytes = 2500 * BLOCK };
+                at.of[2] = (Position){ .low_index = 400, .next_index = 400, .issued_bytes = 400 * BLOCK };
+                start_engine(0);
+                ck_assert_int_eq(engine_take_up_phase(engine, 0, &at, 0), 0);
+                await_state(ENGINE_IDLE);
+                engine_counters(engine, &counters);
+                ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], 100);
+
+                at.of[0].issued_bytes = 100 * BLOCK; /* all of it */
+                ck_assert_int_eq(engine_take_up_phase(engine, 0, &at, 0), 0);
+                await_state(ENGINE_IDLE);
+                engine_counters(engine, &counters);
+                ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], 0);
+                engine = engine_free(engine);
+        }
 }
 END_TEST
 
@@ -318,10 +367,14 @@ START_TEST(none_waits_for_another_to_end) {
         pthread_t thread;
 
         phases[0] = phases[1] = phase_plan(3, UINT64_MAX);
-        atomic_store(&behaviour[0].holds, true);
+        for (unsigned i = 0; i < N_SLICES; i++)
+                atomic_store(&behaviour[i].holds, true);
         atomic_store(&n_closed, 0);
         start_engine(0);
         ck_assert_int_eq(engine_start_phase(engine, 0), 0);
+        await_in_flight(N_SLICES * DEPTH);
+        for (unsigned i = 1; i < N_SLICES; i++)
+                atomic_store(&behaviour[i].holds, false);
         ck_assert_int_eq(pthread_create(&thread, NULL, free_engine, NULL), 0);
         while (atomic_load(&n_closed) < N_SLICES - 1)
                 sched_yield();
@@ -458,6 +511,7 @@ START_TEST(errors_of_all_are_counted_together) {
         uint64_t n[2] = {};
 
         phases[0] = phases[1] = phase_plan(3, 300);
+        phases[0].random_map = true; /* then each has its share */
         atomic_store(&behaviour[0].result, -EIO);
         atomic_store(&behaviour[1].result, -ENOSPC);
         atomic_store(&behaviour[2].result, -EIO);
@@ -480,7 +534,8 @@ START_TEST(awake_is_whoever_works) {
         phases[0] = phase_plan(1, 2000);
         phases[1] = phase_plan(2, 0);
         phases[1].limit_bytes = UINT64_MAX;
-        phases[1].limit_ios = 1; /* the last one's */
+        phases[1].limit_ios = 1; /* the last one's, where each has its share */
+        phases[1].random_map = true;
         start_engine(0);
         run_phase(0);
         ck_assert_uint_ge(engine_awake_ns(engine), 100 * STEP_NS);
@@ -503,6 +558,8 @@ static Suite *make_suite(void) {
         tcase_add_test(c, each_writes_in_its_own_part);
         tcase_add_test(c, each_has_its_own_order);
         tcase_add_test(c, each_goes_on_at_its_own_position);
+        tcase_add_test(c, none_is_through_while_there_is_more_to_do);
+        tcase_add_test(c, what_is_left_is_done_by_all);
         tcase_add_test(c, what_is_outstanding_is_that_of_all);
         tcase_add_test(c, a_pause_is_over_when_all_have_drained);
         tcase_add_test(c, an_error_in_one_ends_the_phase);

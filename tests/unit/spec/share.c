@@ -87,7 +87,7 @@ static void check_sums(const PhasePlan *phase, const PhasePlan shares[]) {
                 if (whole)
                         ck_assert_uint_eq(share->iodepth, phase->iodepth);
                 /* A limit within a block would be a block more than its part. */
-                if (i + 1 < phase->workers && share->limit_bytes != UINT64_MAX)
+                if (i + 1 < phase->workers && share->limit_bytes != UINT64_MAX && !phase_plan_pools(phase))
                         ck_assert_uint_eq(share->limit_bytes % phase->block_bytes[DIRECTION_WRITE], 0);
                 bytes += share->limit_bytes;
                 ios += share->limit_ios;
@@ -97,11 +97,13 @@ static void check_sums(const PhasePlan *phase, const PhasePlan shares[]) {
         ck_assert_uint_eq(slots, (uint64_t) phase->iodepth * phase->numjobs);
         ck_assert_uint_eq(phase_plan_slots_before(phase, phase->workers), slots);
         ck_assert_uint_eq(streams, whole ? phase->numjobs : phase->workers);
+        ck_assert_uint_eq(rate_bytes, phase->rate_bytes[DIRECTION_WRITE]);
+        ck_assert_uint_eq(rate_iops, phase->rate_iops[DIRECTION_WRITE]);
+        if (phase_plan_pools(phase))
+                return;
         if (phase->limit_bytes != UINT64_MAX && phase->limit_ios == 0)
                 ck_assert_uint_eq(bytes, phase->limit_bytes);
         ck_assert_uint_eq(ios, phase->limit_ios);
-        ck_assert_uint_eq(rate_bytes, phase->rate_bytes[DIRECTION_WRITE]);
-        ck_assert_uint_eq(rate_iops, phase->rate_iops[DIRECTION_WRITE]);
 }
 
 static const struct {
@@ -117,6 +119,7 @@ static const struct {
         { "rw=randrw bs=4k,6k iodepth=50", 64 * MIB },
         { "rw=randwrite bssplit=4k/50:64k/50 iodepth=50", 64 * MIB },
         { "rw=randwrite iodepth=50 number_ios=1001", 64 * MIB },
+        { "rw=write iodepth=50 number_ios=1001", 64 * MIB },
         { "rw=randwrite iodepth=50 rate=10m", 64 * MIB },
         { "rw=randwrite iodepth=50 rate_iops=777", 64 * MIB },
         { "rw=randwrite iodepth=50 capacity_loops=7", 64 * MIB },
@@ -172,7 +175,7 @@ END_TEST
 
 /* No limit of I/Os would mean any number of them. */
 START_TEST(a_share_without_ios_does_nothing) {
-        const PhasePlan *phase = bind_good("rw=randwrite iodepth=4 workers=4 number_ios=1", 64 * MIB);
+        const PhasePlan *phase = bind_good("rw=write iodepth=4 workers=4 number_ios=1", 64 * MIB);
         uint64_t n_busy = 0;
 
         for (uint32_t i = 0; i < 4; i++) {
@@ -183,6 +186,56 @@ START_TEST(a_share_without_ios_does_nothing) {
                 ck_assert_int_eq(share.limit_bytes == 0, share.limit_ios == 0);
         }
         ck_assert_uint_eq(n_busy, 1);
+        clear();
+}
+END_TEST
+
+/* Whole blocks, none with more I/Os than are soon done, and where there are few something for each ring thread. */
+START_TEST(parts_of_limits_make_the_whole) {
+        static const struct {
+                const char *limit;
+                uint64_t ios, n_parts;
+        } cases[] = {
+                { "size=64m", 16384, 257 },       { "size=64m number_ios=1001", 1001, 32 },
+                { "size=64m number_ios=5", 5, 5 }, { "io_size=4100k", 1025, 32 },
+                { "io_size=1g", 262144, 4097 }, { "io_size=4097k number_ios=1000000", 1025, 32 },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                char options[128];
+                snprintf(options, sizeof(options), "rw=randwrite iodepth=8 workers=4 %s", cases[i].limit);
+                const PhasePlan *phase = bind_good(options, 64 * MIB);
+                uint64_t n = phase_plan_n_parts(phase), bytes = 0, ios = 0;
+
+                ck_assert(phase_plan_pools(phase));
+                ck_assert_uint_eq(n, cases[i].n_parts);
+                for (uint64_t k = 0; k < n; k++) {
+                        uint64_t part_bytes, part_ios;
+
+                        phase_plan_part(phase, k, n, &part_bytes, &part_ios);
+                        ck_assert(part_bytes % 4096 == 0 || k + 1 == n);
+                        ck_assert(part_ios <= (phase->limit_ios > 0 ? 64 : 0) || part_bytes <= 64 * 4096);
+                        bytes += part_bytes;
+                        ios += part_ios;
+                }
+                ck_assert_uint_eq(bytes, phase->limit_bytes);
+                ck_assert_uint_eq(ios, phase->limit_ios);
+                ck_assert_uint_eq(MIN((bytes + 4095) / 4096, ios > 0 ? ios : UINT64_MAX), cases[i].ios);
+                clear();
+        }
+        const PhasePlan *endless = bind_good("rw=randwrite iodepth=8 workers=4 time_based runtime=1", 64 * MIB);
+        ck_assert(phase_plan_pools(endless));
+        ck_assert_uint_eq(phase_plan_n_parts(endless), 0);
+        clear();
+}
+END_TEST
+
+START_TEST(only_what_may_be_done_by_anyone_is_pooled) {
+        ck_assert(!phase_plan_pools(bind_good("rw=write iodepth=4 workers=4", 64 * MIB)));
+        clear();
+        ck_assert(!phase_plan_pools(bind_good("rw=randwrite norandommap=0 iodepth=4 workers=4", 64 * MIB)));
+        clear();
+        ck_assert(!phase_plan_pools(bind_good("rw=randwrite iodepth=4", 64 * MIB)));
         clear();
 }
 END_TEST
@@ -241,6 +294,8 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, loops_are_those_of_each_part);
         tcase_add_test(tc, parts_are_in_proportion_to_what_is_outstanding);
         tcase_add_test(tc, a_share_without_ios_does_nothing);
+        tcase_add_test(tc, parts_of_limits_make_the_whole);
+        tcase_add_test(tc, only_what_may_be_done_by_anyone_is_pooled);
         tcase_add_test(tc, cells_have_as_many_as_they_have_outstanding);
         tcase_add_test(tc, an_idle_phase_has_one);
         tcase_add_loop_test(tc, what_cannot_be_divided_is_refused, 0, (int) ELEMENTSOF(bad));
