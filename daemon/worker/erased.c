@@ -2,8 +2,11 @@
 
 /*
  * A bit for each cell of the device, filled in from the order of I/O. A sequential order has reached the start of its
- * region, up to where it can have come. Of any other each I/O is gone through as long as that is a matter of a second
- * or two; beyond that, and where it is not known how many there were, all of its region counts as reached.
+ * region, up to where it can have come. Of any other each I/O is gone through as long as that is a matter of a few
+ * seconds; beyond that, and where it is not known how many there were, all of its region counts as reached.
+ *
+ * Of a random order that was killed, what came after the last sample is estimated from its speed, and generously: to go
+ * on where somebody has erased the drive would be worse than to refuse the run's own.
  */
 
 #include "worker/erased.h"
@@ -14,11 +17,15 @@
 #include "engine/pattern.h"
 #include "spec/share.h"
 #include "util/macro.h"
+#include "util/time.h"
 
 #define CELL_BYTES_MIN (4U * KIB)
 #define N_CELLS_MAX (UINT64_C(1) << 26) /* 8 MiB of memory */
-#define N_WALKED_MAX (UINT64_C(1) << 25) /* I/Os, of all phases */
+#define N_WALKED_MAX (UINT64_C(1) << 26) /* I/Os, of all phases */
 #define CELLS_A_WORD 64U
+
+/* So long may a worker have gone on after the last sample that was kept. */
+#define UNKNOWN_NS (60 * NSEC_PER_SEC)
 
 struct Erased {
         const Plan *plan;
@@ -98,10 +105,11 @@ static uint64_t limit_of(const PhasePlan *share) {
         return n;
 }
 
-/*
- * The index below which all lie that can have been submitted. What came after the last sample of a worker that died is
- * known only by the limits; and if that one went on in an order that jumps, it lies anywhere.
- */
+static bool order_jumps(const PhasePlan *share) {
+        return rw_mode_is_random(share->rw) && !share->random_map;
+}
+
+/* The index below which all lie that can have been submitted, in an order that does not jump. */
 static uint64_t reach_of(const Erased *erased, uint32_t phase, uint32_t k, const PhasePlan *share) {
         const Standing *standing = erased->standing;
         const Positions *positions = &standing->phases[phase].positions;
@@ -109,8 +117,6 @@ static uint64_t reach_of(const Erased *erased, uint32_t phase, uint32_t k, const
 
         if (standing->drained || (phase < standing->phase && positions->n > 0))
                 return next;
-        if (phase == standing->phase && rw_mode_is_random(share->rw) && !share->random_map)
-                return UINT64_MAX;
         limit = limit_of(share);
         return next < UINT64_MAX - limit ? next + limit : UINT64_MAX;
 }
@@ -123,14 +129,62 @@ static uint64_t sequential_bytes(const Pattern *pattern, uint64_t reach) {
         return n < tiling->n_tiles ? MIN(tiling_bytes_before(tiling, n), tiling->region_bytes) : tiling->region_bytes;
 }
 
-static void walk(Erased *erased, const Pattern *pattern, uint64_t reach) {
-        for (uint64_t i = 0; i < reach; i++) {
+static void walk(Erased *erased, const Pattern *pattern, const IndexRange *range) {
+        for (uint64_t i = range->from; i < range->to; i++) {
                 PatternOp op = pattern_at(pattern, i);
 
                 if (op.direction != DIRECTION_READ)
                         fill_cells(erased, op.offset, op.length);
         }
-        erased->n_walkable -= reach;
+        erased->n_walkable -= range->to - range->from;
+}
+
+/* I/Os that a worker which died can have submitted beyond what is known; UINT64_MAX: any number. */
+static uint64_t n_unknown(const PhaseStanding *phase, uint64_t n_known, const PhasePlan *share) {
+        if (phase->elapsed_ns == 0)
+                return limit_of(share);
+
+        unsigned __int128 n = (unsigned __int128) n_known * UNKNOWN_NS / phase->elapsed_ns + 1;
+        uint64_t n_max = MIN(limit_of(share), PATTERN_JUMP);
+
+        return n < n_max ? (uint64_t) n : n_max;
+}
+
+/*
+ * Where the indices lie that a random order without a map can have submitted: before the last jump, since then, and if
+ * its worker died, after that and after the next jump, which another one can have made that told nothing. 0: anywhere.
+ */
+static unsigned jumping_ranges(const Erased *erased, uint32_t phase, uint32_t k, const PhasePlan *share,
+                               IndexRange ret[static 4]) {
+        const PhaseStanding *standing = &erased->standing->phases[phase];
+        const Position none = {}, *p = k < standing->positions.n ? &standing->positions.of[k] : &none;
+        bool is_over = erased->standing->drained || phase < erased->standing->phase;
+
+        uint64_t before = p->first_index - MIN(p->first_index, PATTERN_JUMP);
+        uint64_t unknown = is_over && p->first_index == 0 ? 0 :
+                n_unknown(standing, before + p->next_index - p->first_index, share);
+        if (unknown > PATTERN_JUMP || p->next_index > UINT64_MAX - 2 * PATTERN_JUMP)
+                return 0;
+
+        ret[0] = (IndexRange){ 0, p->first_index > 0 ? before + unknown : 0 };
+        ret[1] = (IndexRange){ p->first_index, p->next_index };
+        ret[2] = (IndexRange){ p->next_index, p->next_index + unknown };
+        ret[3] = (IndexRange){ p->next_index + PATTERN_JUMP, p->next_index + PATTERN_JUMP + unknown };
+        return is_over ? 2 : 4;
+}
+
+static bool walk_jumping(Erased *erased, uint32_t phase, uint32_t k, const PhasePlan *share, const Pattern *pattern) {
+        IndexRange ranges[4];
+        unsigned n = jumping_ranges(erased, phase, k, share, ranges);
+        uint64_t n_indices = 0;
+
+        for (unsigned i = 0; i < n; i++)
+                n_indices += ranges[i].to - ranges[i].from;
+        if (n == 0 || n_indices > erased->n_walkable)
+                return false;
+        for (unsigned i = 0; i < n; i++)
+                walk(erased, pattern, &ranges[i]);
+        return true;
 }
 
 static void fill_share(Erased *erased, uint32_t phase, uint32_t k) {
@@ -143,10 +197,12 @@ static void fill_share(Erased *erased, uint32_t phase, uint32_t k) {
         if (reach == 0)
                 return;
         pattern_init(&pattern, &share, k);
+        if (order_jumps(&share) && walk_jumping(erased, phase, k, &share, &pattern))
+                return;
         if (!rw_mode_is_random(share.rw) && share.stream_step_bytes == 0 && reach >= pattern.n_streams)
                 fill_cells(erased, share.region_offset, sequential_bytes(&pattern, reach - 1));
-        else if (reach <= erased->n_walkable)
-                walk(erased, &pattern, reach);
+        else if (!order_jumps(&share) && reach <= erased->n_walkable)
+                walk(erased, &pattern, &(IndexRange){ 0, reach });
         else
                 fill_cells(erased, share.region_offset, phase_plan_span_bytes(&share));
 }

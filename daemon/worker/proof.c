@@ -398,14 +398,24 @@ static int proof_check_signatures(Proof *proof, Refusal *ret_why, Error *error) 
         return 0;
 }
 
-/* Of a run that has left nothing else: there is nothing, or what it wrote before. */
+/*
+ * Where the run has trimmed there is nothing, or what it wrote. A drive that is known by what was written to it may be
+ * one of those that trims do not clear; but one that has cleared a part has cleared all.
+ */
 static int proof_check_trimmed(Proof *proof, Refusal *ret_why, Error *error) {
-        size_t n_before = proof->n_own + proof->n_blank;
+        size_t n_own = proof->n_own, n_blank = proof->n_blank;
+        bool is_known = n_own > 0;
 
+        proof->n_other = 0; /* of what was written: forgiven */
         proof_look_at_ranges(proof, &proof->trimmed, N_BLOCKS, false);
-        if (proof->n_other > n_failures_allowed(proof, &proof->trimmed) ||
-            (proof->n_other > 0 && proof->n_own + proof->n_blank == n_before))
+        bool is_clearing = proof->n_blank > n_blank, is_right = is_clearing || proof->n_own > n_own;
+        bool is_other = proof->n_other > n_failures_allowed(proof, &proof->trimmed) ||
+                        (proof->n_other > 0 && !is_right);
+
+        if (is_other && (is_clearing || !is_known))
                 return refuse_trimmed(proof, ret_why, error);
+        if (is_known)
+                proof->n_own = n_own; /* what was written is told */
         return 0;
 }
 
@@ -417,9 +427,7 @@ static int proof_check_blocks(Proof *proof, Likeness likeness, Refusal *ret_why,
                 return refuse_contents(proof, ret_why, error);
         if (!is_settled)
                 proof_look_for_written(proof, &proof->recent);
-        if (proof->n_own > 0)
-                return 0;
-        if (proof->n_other > 0)
+        if (proof->n_own == 0 && proof->n_other > 0)
                 return refuse_contents(proof, ret_why, error);
         int r = proof_check_trimmed(proof, ret_why, error);
         if (r < 0 || proof->n_own > 0)

@@ -8,8 +8,9 @@
  * has kept its power, for all that is known: the same device of the same boot. Of younger ones after a power cut one
  * is enough: a drive may have lost its cache. Blocks that cannot be read decide nothing, nor do zeros or ones in places
  * that the run may have trimmed or written zeros to since (erased.h), and only in those; and where I/Os have failed,
- * their share of the blocks may hold what was there before, a quarter at most. Of a run that has left nothing else the
- * places that it trimmed must hold nothing or its own, in whole granules of a discard. A signature counts as somebody
+ * their share of the blocks may hold what was there before, a quarter at most. The places
+ * that it trimmed must hold nothing or its own, in whole granules of a discard, unless what it wrote is there and the
+ * drive clears no place by a trim. A signature counts as somebody
  * else's unless its magic lies in a sector that the run has stamped: random data holds such bytes now and then.
  */
 

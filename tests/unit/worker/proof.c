@@ -729,6 +729,19 @@ START_TEST(a_run_that_only_trimmed_leaves_no_data) {
 }
 END_TEST
 
+/* Where the run has written nothing: beside what its trims have cleared. A drive that clears nothing tells nothing. */
+START_TEST(other_data_is_noticed_where_the_run_only_trimmed) {
+        setup_erased(RW_TRIM, SIZE / BLOCK / 2);
+        stood_at(SIZE / BLOCK / 2, SIZE / BLOCK, 0, 0);
+        for (uint64_t offset = 0; offset < SIZE / 2; offset += BLOCK)
+                overwrite(offset, BLOCK);
+        ck_assert_int_eq(try(LIKENESS_SAME), 0);
+        ck_assert_str_eq(detail, "256 of its blocks read back");
+        erase_indices(SIZE / BLOCK / 4);
+        expect_refused(LIKENESS_SAME, REFUSAL_FINAL, "holds data that is not the run's where the run has trimmed it");
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("proof");
         TCase *tc = tcase_create("proof");
@@ -766,7 +779,6 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, what_the_run_has_trimmed_proves_nothing);
         tcase_add_test(tc, trims_that_are_still_to_come_excuse_nothing);
         tcase_add_test(tc, zeros_prove_nothing_where_the_run_has_written_some);
-
         tcase_add_test(tc, zeros_that_are_still_to_come_excuse_nothing);
         tcase_add_test(tc, zeros_may_have_come_in_the_seconds_that_are_not_known);
         tcase_add_loop_test(tc, zeros_may_have_begun_in_the_seconds_that_are_not_known, 0, 11);
@@ -779,6 +791,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, a_block_may_be_erased_in_part);
         tcase_add_test(tc, the_youngest_are_not_excused_by_what_was_erased_before);
         tcase_add_loop_test(tc, a_run_that_only_trimmed_leaves_no_data, 0, 2);
+        tcase_add_test(tc, other_data_is_noticed_where_the_run_only_trimmed);
         suite_add_tcase(suite, tc);
         return suite;
 }
