@@ -6,6 +6,7 @@
 #include "analysis/criteria.h"
 #include "judge.h"
 #include "output.h"
+#include "own-steady.h"
 #include "phrase.h"
 #include "render/table.h"
 #include "snia.h"
@@ -17,6 +18,7 @@
 typedef struct Analyzed {
         Judgement judgement;
         Snia snia;
+        OwnSteady own; /* in place of fio, where the job has it */
         FioResult fio;
 } Analyzed;
 
@@ -119,12 +121,16 @@ static int add_fio_json(json_object *document, const FioResult *result) {
                 return -ENOMEM;
         json_add(document, "fio", fio);
         json_add_string(fio, "criterion", result->criterion.slope ? "iops_slope" : "iops");
+        json_add_bool(fio, "of_job", false);
+        json_add_null(fio, "limit");
         json_add_double(fio, "limit_percent", result->criterion.limit_percent);
         json_add_double(fio, "ss_dur_s", result->criterion.duration_s);
         json_add_bool(fio, "attained", result->attained);
         json_add_double(fio, "attained_at_s", result->attained_at_s);
+        json_add_null(fio, "value");
         json_add_double(fio, "value_percent", result->value_percent);
         json_add_double(fio, "mean_iops", result->mean_iops);
+        json_add_null(fio, "mean_bytes_per_s");
         return 0;
 }
 
@@ -145,7 +151,8 @@ static int analyze_json(Cli *cli, const Analyzed *analyzed) {
         if (r >= 0)
                 r = snia_add_json(document, &analyzed->snia);
         if (r >= 0)
-                r = add_fio_json(document, &analyzed->fio);
+                r = analyzed->own.criterion.is_set ? own_steady_add_json(document, &analyzed->own)
+                                                   : add_fio_json(document, &analyzed->fio);
         return r < 0 ? r : output_json(cli, document, false);
 }
 
@@ -219,7 +226,10 @@ static int analyze_text(const Analyzed *analyzed) {
                 return r;
         puts("\nWhat other tools call steady, which looks neither at the volume written nor at what comes later:");
         r = snia_print(&analyzed->snia);
-        print_fio(&analyzed->fio);
+        if (analyzed->own.criterion.is_set)
+                own_steady_print(&analyzed->own);
+        else
+                print_fio(&analyzed->fio);
         return r;
 }
 
@@ -232,6 +242,8 @@ static int analyze_run(Cli *cli, const Arguments *arguments, Error *error) {
                 r = judge_run(&analyzed.judgement, store, arguments, arguments->words[0], error);
         if (r >= 0)
                 r = snia_look(&analyzed.snia, &analyzed.judgement, store, error);
+        if (r >= 0)
+                r = own_steady_look(&analyzed.own, store, &analyzed.judgement, error);
         if (r >= 0)
                 r = fio_judge(&analyzed.judgement.series, &FIO_CRITERION_DEFAULT, &analyzed.fio);
         if (r >= 0)

@@ -28,6 +28,8 @@ struct FioWatch {
         uint64_t duration_ns;
         double amount;
 
+        double last_value, last_mean; /* of the last window that was full; NaN: none was */
+
         size_t n; /* steps since the window began */
         double values[]; /* of step i at i modulo window */
 };
@@ -45,6 +47,7 @@ int fio_watch_new(FioWatch **ret, const FioSteady *criterion, uint64_t interval_
         watch->step_s = (double) step_ns / (double) NSEC_PER_SEC;
         watch->n_per_step = (unsigned) n_per_step;
         watch->window = window;
+        watch->last_value = watch->last_mean = NAN;
         *ret = watch;
         return 0;
 }
@@ -93,9 +96,9 @@ static double slope(const FioWatch *watch, double mean) {
 }
 
 /* In the unit of the limit; NaN where fio would divide by 0. */
-static double measure(const FioWatch *watch) {
+static double measure(const FioWatch *watch, double mean) {
         const FioSteady *criterion = &watch->criterion;
-        double mean = mean_of(watch), base = criterion->of_slope ? floor(mean) : mean;
+        double base = criterion->of_slope ? floor(mean) : mean;
         double value = criterion->of_slope ? fabs(slope(watch, mean)) : largest_deviation(watch, mean);
 
         if (!criterion->in_percent)
@@ -121,9 +124,15 @@ bool fio_watch_add(FioWatch *watch, const Sample *sample, double *ret_value) {
         if (watch->n < watch->window)
                 return false;
 
-        double value = measure(watch);
-        if (!(value < watch->criterion.limit))
+        watch->last_mean = mean_of(watch);
+        watch->last_value = measure(watch, watch->last_mean);
+        if (!(watch->last_value < watch->criterion.limit))
                 return false;
-        *ret_value = value;
+        *ret_value = watch->last_value;
         return true;
+}
+
+void fio_watch_get(const FioWatch *watch, double *ret_value, double *ret_mean) {
+        *ret_value = watch->last_value;
+        *ret_mean = watch->last_mean;
 }

@@ -26,3 +26,9 @@ void fio_watch_cut(FioWatch *watch);
  * The next sample; time grows with the window. Whether it is attained; *ret_value is then below the limit, in its unit.
  */
 bool fio_watch_add(FioWatch *watch, const Sample *sample, double *ret_value);
+
+/*
+ * Of the last window that was full: its value, in the unit of the limit, and its mean, IOPS or bytes a second. NaN:
+ * none was; the value also where the mean is 0.
+ */
+void fio_watch_get(const FioWatch *watch, double *ret_value, double *ret_mean);

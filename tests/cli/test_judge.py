@@ -181,6 +181,36 @@ def test_analyze_what_snia_and_fio_say(drives):
     assert fio["mean_iops"] == about((60 * 15800 + 1740 * 8000) / 1800)
 
 
+@pytest.mark.parametrize("criterion,name,value,mean,unit", [
+    ("iops:5%", "iops", "value_percent", "mean_iops", " %"),
+    ("iops:300", "iops", "value", "mean_iops", " IOPS"),
+    ("bw_slope:1m", "bw_slope", "value", "mean_bytes_per_s", "/s"),
+])  # fmt: skip
+def test_analyze_judges_by_the_jobs_own_steadystate(database, script, criterion, name, value, mean, unit):
+    s = script().job("[burn]", "rw=randwrite", "bs=4k", "time_based", "runtime=10m",
+                     f"steadystate={criterion}", "ss_dur=20", "ss_ramp=10")  # fmt: skip
+    s.run().state("running").phase(0, "running").samples(60, writes=9000).samples(60, writes=3000).phase(0, "done")
+    cli = database.write(s.state("done"))
+    fio = cli.json("analyze", 1)["fio"]
+    assert (fio["criterion"], fio["of_job"], fio["ss_dur_s"]) == (name, True, 20)
+    assert fio["attained"] and fio["attained_at_s"] == 30 and fio[value] == 0
+    assert fio[mean] == (9000 * 4096 if mean == "mean_bytes_per_s" else 9000)
+    text = cli("analyze", 1).out
+    wanted = criterion.replace("1m", str(1 << 20))
+    assert f"fio steadystate={wanted}, ss_dur=20, as the job has it: attained after 30.0 s" in text
+    assert "iops_slope:0.3%" not in text
+
+
+def test_analyze_tells_that_the_jobs_own_steadystate_was_not_attained(database, script):
+    s = script().job("[burn]", "rw=randwrite", "bs=4k", "time_based", "runtime=10m", "steadystate=iops:5%", "ss_dur=60")
+    s.run().state("running").phase(0, "running").samples(50, writes=9000).samples(50, writes=3000).state("done")
+    cli = database.write(s)
+    fio = cli.json("analyze", 1)["fio"]
+    # Of the last 60 samples 10 are of 9000, and their mean is 4000.
+    assert not fio["attained"] and fio["attained_at_s"] is None and fio["value_percent"] == 125
+    assert "as the job has it: not attained: 125 % at the end" in cli("analyze", 1).out
+
+
 @pytest.fixture
 def passes(database, script):
     """Eight phases of a minute, as many passes of the IOPS test: run 2 pauses in the sixth, 3 before the seventh."""
