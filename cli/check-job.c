@@ -30,6 +30,8 @@ static void forget_what_differs(Plan *plan, const Plan *other) {
                         p->has_planned_time = false;
                 if (p->planned_write_bytes != o->planned_write_bytes)
                         p->has_planned_bytes = false;
+                if (p->planned_trim_bytes != o->planned_trim_bytes)
+                        p->planned_trim_bytes = UINT64_MAX;
         }
         if (plan->stop_written_max != other->stop_written_max)
                 plan->stop_written_max = 0;
@@ -153,6 +155,7 @@ static json_object *phase_json(const Job *job, size_t index, const PhasePlan *ph
                 json_add_u64(o, "planned_bytes", phase->planned_write_bytes);
         else
                 json_add_null(o, "planned_bytes");
+        json_add_u64_if(o, "planned_trim_bytes", phase->planned_trim_bytes != UINT64_MAX, phase->planned_trim_bytes);
         return o;
 }
 
@@ -245,10 +248,11 @@ static const char *format_cell_blocks(const PhasePlan *first, const PhasePlan *l
 /* The n phases from number `index` of the plan, which are one section: more than one are the cells of a matrix. */
 static int add_row(Table *table, const Job *job, const Plan *plan, size_t index, size_t n) {
         char numbers[SPAN_MAX], bs[BLOCKS_MAX], depth[SPAN_MAX], numjobs[16], time[TIME_SPAN_MAX];
-        char volume[TEXT_SIZE_MAX];
+        char volume[TEXT_SIZE_MAX], trimmed[TEXT_SIZE_MAX], workers[SPAN_MAX];
         _cleanup_free_ char *name = phase_plan_name(&plan->phases[index], job);
         const PhasePlan *phase = &plan->phases[index], *last = phase + n - 1;
         bool idle = phase->action == PHASE_ACTION_IDLE, named = idle || phase->action == PHASE_ACTION_DISCARD;
+        bool trims = rw_mode_trims(phase->rw) && phase->planned_trim_bytes != UINT64_MAX;
         uint64_t planned_ns = 0;
 
         for (const PhasePlan *p = phase; p <= last; p++)
@@ -260,8 +264,10 @@ static int add_row(Table *table, const Job *job, const Plan *plan, size_t index,
                 named ? phase_action_name(phase->action) : rw_mode_name(phase->rw),
                 idle ? NULL : format_cell_blocks(phase, last, bs),
                 idle ? NULL : format_span(phase->iodepth, last->iodepth, depth), idle ? NULL : numjobs,
+                last->workers > 1 ? format_span(phase->workers, last->workers, workers) : NULL,
                 phase->has_planned_time ? time_format_span(planned_ns, time) : NULL,
                 phase->has_planned_bytes ? text_format_size(phase->planned_write_bytes, volume) : NULL,
+                trims ? text_format_size(phase->planned_trim_bytes, trimmed) : NULL,
         };
         return table_add_row(table, cells);
 }
@@ -278,8 +284,9 @@ static size_t count_cells(const Plan *plan, size_t first) {
 static int print_phases(const Job *job, const Plan *plan) {
         static const TableColumn columns[] = {
                 { "PHASE", .right = true }, { "NAME", .truncate = true }, { "RW" }, { "BS", .right = true },
-                { "IODEPTH", .right = true }, { "NUMJOBS", .right = true }, { "AT MOST", .right = true },
-                { "WRITES", .right = true },
+                { "IODEPTH", .right = true }, { "NUMJOBS", .right = true },
+                { "WORKERS", .right = true, .may_be_empty = true }, { "AT MOST", .right = true },
+                { "WRITES", .right = true }, { "TRIMS", .right = true, .may_be_empty = true },
         };
         _cleanup_(table_freep) Table *table = NULL;
 
@@ -321,12 +328,13 @@ static void tell_ends(FILE *f, const PhasePlan *phase) {
         char span[TIME_SPAN_MAX];
 
         if (phase->ramp_ns > 0)
-                fprintf(f, "; the first %s are not counted", time_format_span(phase->ramp_ns, span));
+                fprintf(f, "; the first %s%s are not counted", time_format_span(phase->ramp_ns, span),
+                        phase->action == PHASE_ACTION_MATRIX ? " of each cell" : "");
         if (phase->steady_hold_ns > 0)
-                fprintf(f, "; ends before that when a steady state has held for %s",
+                fprintf(f, "; ends early, when a steady state has held for %s",
                         time_format_span(phase->steady_hold_ns, span));
         if (steady->is_set && steady->duration_ns > 0)
-                fprintf(f, "; ends before that when the %s of %s was below %g%s for %s",
+                fprintf(f, "; ends early, when the %s of %s was below %g%s for %s",
                         steady->of_slope ? "slope" : "deviation", steady->of_bandwidth ? "bandwidth" : "IOPS",
                         steady->limit, steady->in_percent ? " %" : "", time_format_span(steady->duration_ns, span));
 }
@@ -389,9 +397,26 @@ static uint64_t least_time(const Plan *plan, bool has_stop) {
 /* Whether a phase writes until its time is over: no size tells then how much that will be. */
 static bool writes_by_time(const Plan *plan) {
         for (size_t i = 0; i < plan->n_phases; i++)
-                if (plan->phases[i].limit_bytes == UINT64_MAX && plan->phases[i].read_percent < 100)
+                if (plan->phases[i].limit_bytes == UINT64_MAX && rw_mode_writes(plan->phases[i].rw) &&
+                    plan->phases[i].read_percent < 100)
                         return true;
         return false;
+}
+
+/* What is trimmed is lost as well, and no write. */
+static void print_trims(const Plan *plan) {
+        uint64_t total = 0;
+        char volume[TEXT_SIZE_MAX];
+
+        if (!plan_trims(plan))
+                return;
+        for (size_t i = 0; i < plan->n_phases; i++)
+                if (__builtin_add_overflow(total, plan->phases[i].planned_trim_bytes, &total))
+                        total = UINT64_MAX;
+        if (total != UINT64_MAX)
+                printf(" It trims at most %s.", text_format_size(total, volume));
+        else
+                fputs(" How much it trims depends on the device.", stdout);
 }
 
 /* All that is known of a run that may end before: its phases of a given time, and the others beside. */
@@ -437,10 +462,12 @@ static void print_totals(const Job *job, const Plan *plan) {
 
         print_time(job, plan);
         if (plan_total_write_bytes(plan, &bytes))
-                printf(" It writes at most %s.\n", text_format_size(bytes, volume));
+                printf(" It writes at most %s.", text_format_size(bytes, volume));
         else
-                printf(" How much it writes depends on the device%s.\n",
+                printf(" How much it writes depends on the device%s.",
                        writes_by_time(plan) && !is_bounded ? "'s speed" : "; --size tells for one");
+        print_trims(plan);
+        putchar('\n');
 }
 
 static void print_notices(char **notices, size_t n) {

@@ -351,15 +351,16 @@ static int add_phase(Table *table, const StoreRun *run, const StorePhase *phase,
         char index[16], bs[PAIR_MAX], outstanding[32], elapsed[TIME_SPAN_MAX], volume[PAIR_MAX];
         char iops[PAIR_MAX], mean[OUTPUT_LATENCY_MAX], p50[OUTPUT_LATENCY_MAX], p99[OUTPUT_LATENCY_MAX];
         char p999[OUTPUT_LATENCY_MAX];
-        char max[OUTPUT_LATENCY_MAX], errors[24];
+        char max[OUTPUT_LATENCY_MAX], errors[24], workers[16];
 
         snprintf(index, sizeof(index), "%" PRIu32, phase->index);
         snprintf(outstanding, sizeof(outstanding), "%" PRIu32 "x%" PRIu32, phase->numjobs, phase->iodepth);
         snprintf(errors, sizeof(errors), "%" PRIu64, phase->errors);
+        snprintf(workers, sizeof(workers), "%" PRIu32, phase->workers);
         const char *cells[] = {
                 index, phase->name, named ? phase_action_name(phase->action) : rw_mode_name(phase->rw),
                 idle ? NULL : format_bs(phase, bs),
-                phase->numjobs > 0 ? outstanding : NULL,
+                phase->numjobs > 0 ? outstanding : NULL, phase->workers > 1 ? workers : NULL,
                 query_phase_state_name(run, phase), time_format_span(phase->elapsed_ns, elapsed),
                 format_moved(phase, volume), format_iops(phase, iops), format_megabytes(phase, megabytes),
                 format_percent(cpu_percent, cpu), format_lone_mean(phase, mean),
@@ -413,7 +414,8 @@ static void print_host_limit(const Shown *shown) {
 static int print_phases(const Shown *shown) {
         static const TableColumn columns[] = {
                 { "PHASE", .right = true }, { "NAME", .truncate = true }, { "RW" },
-                { "BS", .right = true, .rank = 3 }, { "JOBSxDEPTH", .right = true, .rank = 8 }, { "STATE" },
+                { "BS", .right = true, .rank = 3 }, { "JOBSxDEPTH", .right = true, .rank = 8 },
+                { "WORKERS", .right = true, .may_be_empty = true, .rank = 10 }, { "STATE" },
                 { "TIME", .right = true }, { "MOVED", .right = true, .rank = 6 }, { "IOPS", .right = true },
                 { "MB/S", .right = true, .rank = 2 },
                 { "CPU", .right = true, .may_be_empty = true, .rank = 1 },

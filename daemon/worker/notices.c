@@ -59,19 +59,34 @@ static int queue_notice(char **notices, size_t *n, const Claim *claim, const Pla
         return 0;
 }
 
+/* Whether what it trims may begin or end within a piece. What a discard trims at a time joins what it trims next. */
+static bool cuts_pieces(const PhasePlan *phase, uint64_t granularity) {
+        bool discards = phase->action == PHASE_ACTION_DISCARD;
+
+        return phase->region_offset % granularity != 0 || phase->stream_step_bytes % granularity != 0 ||
+               (discards ? phase->region_bytes : phase->block_bytes[DIRECTION_TRIM]) % granularity != 0;
+}
+
 static int trim_notice(char **notices, size_t *n, const Claim *claim, const Plan *plan) {
         uint32_t granularity = claim->info->discard_granularity_bytes;
 
         for (size_t i = 0; i < plan->n_phases; i++) {
                 const PhasePlan *phase = &plan->phases[i];
 
-                if (rw_mode_trims(phase->rw) && phase->block_bytes[DIRECTION_TRIM] % MAX(granularity, 1U) != 0 &&
-                    phase->action != PHASE_ACTION_DISCARD)
+                if (!rw_mode_trims(phase->rw) || granularity == 0 || !cuts_pieces(phase, granularity))
+                        continue;
+                if (phase->action == PHASE_ACTION_DISCARD)
                         return notice_add(notices, n,
-                                          "%s trims in pieces of %" PRIu32 " bytes (discard_granularity), "
-                                          "and the job in blocks of %" PRIu64 ": what covers no whole piece may do "
-                                          "nothing",
-                                          claim->info->path, granularity, phase->block_bytes[DIRECTION_TRIM]);
+                                          "%s trims in pieces of %" PRIu32 " bytes (discard_granularity), and the job "
+                                          "discards %" PRIu64 " bytes from byte %" PRIu64 " on: of a piece that it "
+                                          "covers in part nothing may be discarded",
+                                          claim->info->path, granularity, phase->region_bytes, phase->region_offset);
+                return notice_add(notices, n,
+                                  "%s trims in pieces of %" PRIu32 " bytes (discard_granularity), and the job in "
+                                  "blocks of %" PRIu64 " from byte %" PRIu64 " on: what covers no whole piece may do "
+                                  "nothing",
+                                  claim->info->path, granularity, phase->block_bytes[DIRECTION_TRIM],
+                                  phase->region_offset);
         }
         return 0;
 }

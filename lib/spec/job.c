@@ -13,6 +13,7 @@
 #include "spec/job.h"
 #include "spec/notice.h"
 #include "spec/option.h"
+#include "spec/phase-notice.h"
 #include "spec/plan-verify.h"
 #include "spec/stop.h"
 #include "util/ini.h"
@@ -87,6 +88,7 @@ typedef struct JobReader {
         size_t n_cells; /* of all phases: what the plan will have at most */
         size_t n_shares; /* ring threads of all of these */
         bool *noticed; /* for each of job_options: its notice was given */
+        unsigned *said; /* for each of them: the line in the open phase's own section; 0: it is not there */
         bool noticed_map, noticed_verify;
 } JobReader;
 
@@ -320,12 +322,30 @@ static int count_cells(JobReader *reader, const JobPhase *phase, Error *error) {
 
 /* -- the end of a section: notices, and the phase itself -- */
 
-static int note_defaults(JobReader *reader, const PhaseDraft *draft) {
-        const JobPhase *phase = &draft->phase;
+/* What stands in [global] is for other phases, too. */
+static int note_idle_options(JobReader *reader, const JobPhase *phase) {
+        bool discards = phase->action == PHASE_ACTION_DISCARD, idles = phase->action == PHASE_ACTION_IDLE;
         int r = 0;
 
-        if (phase->action == PHASE_ACTION_IDLE)
-                return 0;
+        for (size_t i = 0; r >= 0 && (discards || idles) && i < job_options_n; i++) {
+                const JobOption *option = &job_options[i];
+
+                if (reader->said[i] > 0 && !(discards ? option->in_discard : option->in_idle))
+                        r = add_notice(reader, "%s:%u: phase '%s': %s has no effect with action=%s: %s", reader->name,
+                                       reader->said[i], phase->name, option->name, phase_action_name(phase->action),
+                                       discards ? "the region that offset and size say is trimmed once, from its start "
+                                                  "to its end"
+                                                : "nothing is done for runtime");
+        }
+        return r;
+}
+
+static int note_defaults(JobReader *reader, const PhaseDraft *draft) {
+        const JobPhase *phase = &draft->phase;
+
+        int r = note_idle_options(reader, phase);
+        if (r < 0 || phase->action == PHASE_ACTION_IDLE)
+                return r;
         if (rw_mode_is_random(phase->rw) && !draft->has_norandommap && !reader->noticed_map) {
                 reader->noticed_map = true;
                 r = add_notice(reader,
@@ -333,20 +353,6 @@ static int note_defaults(JobReader *reader, const PhaseDraft *draft) {
                                "unlike in fio; norandommap=0 writes every block once before any comes again",
                                reader->name, reader->section_line, phase->name);
         }
-        if (r >= 0 && phase->fio_steady.is_set && phase->fio_steady.duration_ns == 0)
-                r = add_notice(reader, "%s:%u: phase '%s': steadystate has no effect without steadystate_duration",
-                               reader->name, reader->section_line, phase->name);
-        if (r >= 0 && rw_mode_trims(phase->rw) && (uint64_t) phase->iodepth * phase->numjobs > 1)
-                r = add_notice(reader,
-                               "%s:%u: phase '%s': each of workers trims one block at a time, whatever iodepth and "
-                               "numjobs say: the kernel is asked for each by a call that waits for it",
-                               reader->name, reader->section_line, phase->name);
-        if (r >= 0 && phase->content.is_zero && writes_any(phase))
-                r = add_notice(
-                        reader,
-                        "%s:%u: phase '%s': zeros are written, without a stamp: a drive may not store them at all, "
-                        "and after an interruption they cannot prove that the drive is still the run's",
-                        reader->name, reader->section_line, phase->name);
         if (r >= 0 && phase->verifies && !reader->noticed_verify) {
                 reader->noticed_verify = true;
                 r = add_notice(reader,
@@ -354,10 +360,7 @@ static int note_defaults(JobReader *reader, const PhaseDraft *draft) {
                                "block again and compares every byte, which finds more than a checksum in the block",
                                reader->name, phase->verify_place.line, phase->name);
         }
-        if (r >= 0 && phase->action == PHASE_ACTION_IO && phase->time_based && phase->runtime_ns == 0)
-                r = add_notice(reader, "%s:%u: phase '%s': time_based has no effect without runtime",
-                               reader->name, reader->section_line, phase->name);
-        return r;
+        return r < 0 ? r : phase_note(reader->job, phase, reader->section_line);
 }
 
 /* Room for twice as many whenever there is none. */
@@ -445,6 +448,7 @@ static int start_section(JobReader *reader, const IniEntry *entry, Error *error)
                                  "this has %zu", reader->name, entry->line, SHOWN_MAX, entry->section, JOB_NAME_MAX,
                                  strlen(entry->section));
 
+        memset(reader->said, 0, job_options_n * sizeof(*reader->said));
         reader->draft = reader->global;
         reader->draft.phase.name = strdup(entry->section);
         reader->draft.phase.line = entry->line;
@@ -539,6 +543,9 @@ static int set_option(JobReader *reader, const JobOption *option, const IniEntry
         if (option->place > 0)
                 *(OptionPlace *) ((char *) draft + option->place) =
                         (OptionPlace) { .line = entry->line, .iec_suffix = has_iec_suffix(entry->value ?: "") };
+
+        if (!is_global)
+                reader->said[option - job_options] = entry->line;
 
         /* A description in [global] is the job's; phases do not repeat it. */
         if (is_global && draft->phase.description) {
@@ -676,6 +683,7 @@ static void phase_clear(JobPhase *phase) {
 
 static void job_reader_clear(JobReader *reader) {
         free(reader->noticed);
+        free(reader->said);
         phase_clear(&reader->global.phase);
         phase_clear(&reader->draft.phase);
 }
@@ -704,9 +712,10 @@ int job_parse(Job **ret, const char *name, const char *text, size_t length, Erro
                 .job = job,
                 .global = phase_draft_default,
                 .noticed = calloc(job_options_n, sizeof(bool)),
+                .said = calloc(job_options_n, sizeof(unsigned)),
         };
 
-        if (!job || !reader.noticed)
+        if (!job || !reader.noticed || !reader.said)
                 return out_of_memory(&reader, error);
 
         r = ini_parse(name, text, length, read_entry, &reader, error);

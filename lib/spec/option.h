@@ -34,6 +34,7 @@ struct JobOption {
         bool may_be_bare;  /* without "=value" it means 1 */
         bool is_bytes;     /* an amount of bytes */
         bool only_global;  /* concerns the whole job: in [global] */
+        bool in_discard, in_idle; /* it means something with these actions, too */
         OptionSetter set;  /* of OPTION_SETS */
         size_t field;      /* offset in PhaseDraft, for the setters that serve several options */
         size_t place;      /* offset in PhaseDraft of the OptionPlace, 0 for none */

@@ -163,6 +163,7 @@ static int bind_stream_step(Binding *binding, Error *error) {
 
 /* Bytes of the region before it is cut down to whole blocks. */
 static int wanted_bytes(Binding *binding, uint64_t *ret) {
+        const OptionPlace *place = &binding->phase->size_place;
         uint64_t step = binding->bound->stream_step_bytes, before_last = step * (binding->phase->numjobs - 1);
         uint64_t available = binding->target->size_bytes - binding->bound->region_offset - before_last;
         const Extent *extent = &binding->phase->size;
@@ -178,19 +179,21 @@ static int wanted_bytes(Binding *binding, uint64_t *ret) {
                 return 0;
         if (step > 0)
                 return notices_add(&binding->plan->notices, &binding->plan->n_notices,
-                                   "phase '%s': the last stream begins %" PRIu64 " bytes before the target's end: all "
-                                   "regions are cut to that", binding->phase->name, available);
+                                   "%s:%u: phase '%s': the last stream begins %" PRIu64 " bytes before the target's "
+                                   "end: all regions are cut to that", binding->file, place->line, binding->phase->name,
+                                   available);
         return notices_add(&binding->plan->notices, &binding->plan->n_notices,
-                           "phase '%s': the size of %" PRIu64 " bytes reaches beyond the target's end: cut to %" PRIu64,
-                           binding->phase->name, wanted, available);
+                           "%s:%u: phase '%s': the size of %" PRIu64 " bytes reaches beyond the target's end: cut to "
+                           "%" PRIu64, binding->file, place->line, binding->phase->name, wanted, available);
 }
 
 static int note_tail(Binding *binding, uint64_t tail) {
         if (tail == 0 || binding->phase->size.kind == EXTENT_PERCENT)
                 return 0;
         return notices_add(&binding->plan->notices, &binding->plan->n_notices,
-                           "phase '%s': the last %" PRIu64 " bytes are left out: no multiple of bs=%" PRIu64,
-                           binding->phase->name, tail, binding->block_min);
+                           "%s:%u: phase '%s': the last %" PRIu64 " bytes are left out: no multiple of bs=%" PRIu64,
+                           binding->file, binding->phase->size_place.line, binding->phase->name, tail,
+                           binding->block_min);
 }
 
 static int bind_region(Binding *binding, Error *error) {
@@ -368,9 +371,9 @@ uint64_t phase_plan_ios(const PhasePlan *phase, uint64_t bytes) {
         return weight_bytes > 0 ? (uint64_t) ((unsigned __int128) bytes * IOS_OF_WEIGHT / weight_bytes) : 0;
 }
 
-/* Of total bytes, those written. */
-static uint64_t written_share(const PhasePlan *bound, uint64_t total) {
-        return (uint64_t) ((unsigned __int128) total * weight(bound, DIRECTION_WRITE) / weight_of_all(bound));
+/* Of total bytes, those of one direction. */
+static uint64_t share_of(const PhasePlan *bound, Direction d, uint64_t total) {
+        return (uint64_t) ((unsigned __int128) total * weight(bound, d) / weight_of_all(bound));
 }
 
 /* At most this much of a direction is written at the rates allowed in so much time. */
@@ -385,22 +388,29 @@ static uint64_t paced_bytes(const PhasePlan *bound, Direction d, uint64_t ns) {
         return (uint64_t) bytes;
 }
 
+/* At most so many bytes of one direction are moved; UINT64_MAX: nobody knows. */
+static uint64_t forecast_bytes(const PhasePlan *bound, Direction d) {
+        uint64_t bytes = UINT64_MAX;
+
+        if (!rw_mode_uses(bound->rw, d) || (d == DIRECTION_WRITE && bound->read_percent == 100))
+                return 0;
+        if (bound->limit_bytes != UINT64_MAX)
+                bytes = share_of(bound, d, bound->limit_bytes);
+        if (bound->limit_ios > 0)
+                bytes = MIN(bytes, share_of(bound, d, bytes_of_ios(bound, bound->limit_ios)));
+        if (bound->runtime_ns > 0)
+                bytes = MIN(bytes, paced_bytes(bound, d, bound->runtime_ns));
+        return bytes;
+}
+
 static void bind_forecast(PhasePlan *bound) {
-        uint64_t written = UINT64_MAX;
+        uint64_t written = forecast_bytes(bound, DIRECTION_WRITE);
 
         bound->has_planned_time = bound->runtime_ns > 0;
         bound->planned_ns = bound->runtime_ns;
-
-        if (bound->limit_bytes != UINT64_MAX)
-                written = written_share(bound, bound->limit_bytes);
-        if (bound->limit_ios > 0)
-                written = MIN(written, written_share(bound, bytes_of_ios(bound, bound->limit_ios)));
-        if (bound->runtime_ns > 0)
-                written = MIN(written, paced_bytes(bound, DIRECTION_WRITE, bound->runtime_ns));
-        if (!rw_mode_writes(bound->rw) || bound->read_percent == 100)
-                written = 0;
         bound->has_planned_bytes = written != UINT64_MAX;
         bound->planned_write_bytes = bound->has_planned_bytes ? written : 0;
+        bound->planned_trim_bytes = forecast_bytes(bound, DIRECTION_TRIM);
 }
 
 static int bind_io(Binding *binding, unsigned index, uint64_t random_seed, Error *error) {
@@ -477,11 +487,12 @@ static int bind_phase(Plan *plan, const Job *job, const JobPhase *phase, unsigne
         return 0;
 }
 
-static int note_left_out(Plan *plan, const JobPhase *phase, uint64_t block, const PlanTarget *target, Error *error) {
+static int note_left_out(Plan *plan, const char *file, const JobPhase *phase, uint64_t block,
+                         const PlanTarget *target, Error *error) {
         int r = notices_add(&plan->notices, &plan->n_notices,
-                            "phase '%s': bs=%" PRIu64 " is left out: the target's logical blocks have %" PRIu32
+                            "%s:%u: phase '%s': bs=%" PRIu64 " is left out: the target's logical blocks have %" PRIu32
                             " bytes",
-                            phase->name, block, target->logical_block_bytes);
+                            file, phase->bs_place.line, phase->name, block, target->logical_block_bytes);
 
         return r < 0 ? error_set(error, ERROR_FAILED, ENOMEM, "out of memory") : 0;
 }
@@ -501,7 +512,7 @@ static int bind_matrix(Plan *plan, const Job *job, unsigned index, const PlanTar
                 uint64_t block = phase->matrix_block_bytes.values[i];
 
                 if (block < target->logical_block_bytes) {
-                        r = note_left_out(plan, phase, block, target, error);
+                        r = note_left_out(plan, job->file, phase, block, target, error);
                         continue;
                 }
                 for (Direction d = 0; d < N_DIRECTIONS; d++)

@@ -65,6 +65,7 @@ typedef struct PhasePlan {
         uint64_t planned_ns; /* at most this long */
         bool has_planned_bytes;
         uint64_t planned_write_bytes; /* at most this much is written; an expectation where reads and writes mix */
+        uint64_t planned_trim_bytes;  /* at most this much is trimmed; UINT64_MAX: cannot be said */
 } PhasePlan;
 
 typedef struct Plan {

@@ -127,7 +127,7 @@ def test_expectations(cli, job):
     ]
     text = cli("check-job", path).out
     assert "expected: claimed_iops, at least 60000 IOPS\n" in text
-    assert "expected: claimed_bandwidth, at least 576.7 MB/s\n" in text
+    assert "expected: claimed_bandwidth, at least 576.7 MB/s (550 MiB/s)\n" in text
     assert "expected: latency_p999_max, at most 5 ms\n" in text
     assert cli.json("check-job", job(TWO))["expect"] == []
 
@@ -213,8 +213,70 @@ def test_text_tells_what_limits_ends_and_destroys(cli, job):
     assert "the first 30.0 s are not counted" in details["a"]
     assert "when the deviation of IOPS was below 2 % for 1 min 0 s" in details["a"]
     assert "discards what the region holds" in details["d"]
-    assert "trims at most 1 MiB a second; ends before that when a steady state has held for 5 min" in details["t"]
+    assert "trims at most 1 MiB a second; ends early, when a steady state has held for 5 min" in details["t"]
     assert "at least" not in text  # each may end early, or takes what the device takes
+
+
+def test_what_is_trimmed_is_told(cli, job):
+    text = job("[t]\nrw=trim\nsize=64m\n[d]\naction=discard\n[w]\nrw=write\nsize=1m\n")
+    result = cli("check-job", text, "--size", "1g").out
+    heading, t, d, w = (line.split() for line in result.splitlines()[:4])
+    assert heading[-1] == "TRIMS" and (t[-2:], d[-2:], w[-3:]) == (["64", "MiB"], ["1", "GiB"], ["1", "MiB", "-"])
+    assert "It writes at most 1 MiB. It trims at most 1.1 GiB.\n" in result
+    phases = cli.json("check-job", text, "--size", "1g")["phases"]
+    assert [phase["planned_trim_bytes"] for phase in phases] == [64 << 20, GIB, 0]
+    phases = cli.json("check-job", text)["phases"]
+    assert [phase["planned_trim_bytes"] for phase in phases] == [64 << 20, None, 0]
+    assert "How much it trims depends on the device." in cli("check-job", text).out
+    timed = cli("check-job", job("[t]\nrw=randtrim\nruntime=5\ntime_based\n"), "--size", "1g").out
+    assert "It writes at most 0 B. How much it trims depends on the device.\n" in timed
+    assert "rims" not in cli("check-job", job("[w]\nrw=write\n")).out
+
+
+def test_workers_are_told_where_there_are_several(cli, job):
+    one, two = "[a]\nrw=write\n", "[b]\nrw=write\niodepth=8\nworkers=2\n"
+    heading, a, b = (line.split() for line in cli("check-job", job(one + two)).out.splitlines()[:3])
+    at = heading.index("WORKERS")
+    assert heading[at - 1] == "NUMJOBS" and a[at + 1] == "-" and b[at + 1] == "2"  # BS is two words
+    assert "WORKERS" not in cli("check-job", job(one)).out
+
+
+def notices(cli, path, *args):
+    return cli.json("check-job", path, *args)["notices"]
+
+
+def test_options_that_an_action_does_not_heed_are_told(cli, job):
+    path = job("[global]\nbs=4k\nrw=write\n[d]\naction=discard\nsize=1m\noffset=1m\nbs=64k\nrate=1m\n"
+               "[i]\naction=idle\ntime_based\nruntime=5\niodepth=4\n[w]\nbs=8k\n")  # fmt: skip
+    told = [notice.split(": the region")[0].split(": nothing is")[0] for notice in notices(cli, path)]
+    assert told == [f"{path}:8: phase 'd': bs has no effect with action=discard",
+                    f"{path}:9: phase 'd': rate has no effect with action=discard",
+                    f"{path}:14: phase 'i': iodepth has no effect with action=idle"]  # fmt: skip
+
+
+@pytest.mark.parametrize("times,never", [("ss_dur=61", True), ("ss_dur=60", False), ("ss_dur=50\nss_ramp=11", True)])
+def test_a_steadystate_that_no_window_can_attain_is_told(cli, job, times, never):
+    path = job(f"[a]\nrw=write\nss=iops:2%\nruntime=60\n{times}\n")
+    found = [notice for notice in notices(cli, path) if "steadystate never ends it" in notice]
+    assert len(found) == never and all(":1: phase 'a'" in notice and "1 min 1 s" in notice for notice in found)
+
+
+@pytest.mark.parametrize("lines,told", [
+    ("size=2g", "the size of 2147483648 bytes reaches beyond the target's end: cut to 1073741824"),
+    ("size=10000", "the last 1808 bytes are left out: no multiple of bs=4096"),
+    ("offset_increment=600m\nnumjobs=2\nsize=600m", "the last stream begins 444596224 bytes before the target's end"),
+])  # fmt: skip
+def test_a_region_that_is_cut_is_told_with_its_line(cli, job, lines, told):
+    path = job("[a]\nrw=write\nbs=4k\n" + lines + "\n")
+    line = 4 + lines.count("\n")
+    (notice,) = notices(cli, path, "--size", "1g")
+    assert notice.startswith(f"{path}:{line}: phase 'a': {told}")
+
+
+def test_each_cell_of_a_matrix_has_a_ramp(cli, job):
+    path = job("[global]\nramp_time=10\n[m]\naction=matrix\nrw=randwrite\nbs=4k,8k\niodepth=1,2\nstep_time=3\n")
+    text = cli("check-job", path).out
+    assert "It takes at most 52.0 s." in text and "phase 'm': the first 10.0 s of each cell are not counted" in text
 
 
 def test_json_tells_region_rates_and_ramp(cli, job):

@@ -133,6 +133,16 @@ def test_show_tells_reads_and_writes_of_a_mixed_phase(database, script):
     assert "5.00k r, 3.00k w" in cli("show", "1").out
 
 
+def test_show_tells_workers_where_there_are_several(database, script):
+    lines = ["rw=randwrite", "iodepth=32", "runtime=60", "time_based"]
+    s = script().job("[a]", *lines).run().job("[a]", *lines, "[b]", *lines, "workers=4").run()
+    cli = database.write(s)
+    assert "WORKERS" not in cli("show", "1").out
+    heading, a, b = (line.split() for line in cli("show", 2, env={"COLUMNS": "200"}).out.splitlines()[-5:-2])
+    at = heading.index("WORKERS") + 1  # BS is two words
+    assert (a[at], b[at]) == ("-", "4")
+
+
 def test_show_within_80_columns(fall):
     lines = fall("show", "1", env={"COLUMNS": "80"}).out.splitlines()
     heading = next(line for line in lines if line.startswith("PHASE"))

@@ -78,7 +78,7 @@ START_TEST(test_cells_below_the_logical_block_are_left_out_and_told) {
         ck_assert_uint_eq(plan->phases[0].block_bytes[DIRECTION_WRITE], 4 * KIB);
         ck_assert_uint_eq(plan->n_notices, 1);
         ck_assert_str_eq(plan->notices[0],
-                         "phase 'm': bs=512 is left out: the target's logical blocks have 4096 bytes");
+                         "t.fio:5: phase 'm': bs=512 is left out: the target's logical blocks have 4096 bytes");
 }
 END_TEST
 
