@@ -187,11 +187,16 @@ static int wanted_bytes(Binding *binding, uint64_t *ret) {
                            "%" PRIu64, binding->file, place->line, binding->phase->name, wanted, available);
 }
 
+/* That of the target is told once, however many phases there are. */
 static int note_tail(Binding *binding, uint64_t tail) {
         if (tail == 0 || binding->phase->size.kind == EXTENT_PERCENT)
                 return 0;
+        if (binding->phase->size.kind == EXTENT_UNSET && binding->bound->stream_step_bytes == 0)
+                return notices_add(&binding->plan->notices, &binding->plan->n_notices,
+                                   "%s: the target's last %" PRIu64 " bytes are left out with bs=%" PRIu64
+                                   ": no multiple of it", binding->file, tail, binding->block_min);
         return notices_add(&binding->plan->notices, &binding->plan->n_notices,
-                           "%s:%u: phase '%s': the last %" PRIu64 " bytes are left out: no multiple of bs=%" PRIu64,
+                           "%s:%u: phase '%s': its last %" PRIu64 " bytes are left out: no multiple of bs=%" PRIu64,
                            binding->file, binding->phase->size_place.line, binding->phase->name, tail,
                            binding->block_min);
 }
@@ -487,12 +492,10 @@ static int bind_phase(Plan *plan, const Job *job, const JobPhase *phase, unsigne
         return 0;
 }
 
-static int note_left_out(Plan *plan, const char *file, const JobPhase *phase, uint64_t block,
-                         const PlanTarget *target, Error *error) {
+static int note_left_out(Plan *plan, const char *file, uint64_t block, const PlanTarget *target, Error *error) {
         int r = notices_add(&plan->notices, &plan->n_notices,
-                            "%s:%u: phase '%s': bs=%" PRIu64 " is left out: the target's logical blocks have %" PRIu32
-                            " bytes",
-                            file, phase->bs_place.line, phase->name, block, target->logical_block_bytes);
+                            "%s: cells with bs=%" PRIu64 " are left out: the target's logical blocks have %" PRIu32
+                            " bytes", file, block, target->logical_block_bytes);
 
         return r < 0 ? error_set(error, ERROR_FAILED, ENOMEM, "out of memory") : 0;
 }
@@ -512,7 +515,7 @@ static int bind_matrix(Plan *plan, const Job *job, unsigned index, const PlanTar
                 uint64_t block = phase->matrix_block_bytes.values[i];
 
                 if (block < target->logical_block_bytes) {
-                        r = note_left_out(plan, job->file, phase, block, target, error);
+                        r = note_left_out(plan, job->file, block, target, error);
                         continue;
                 }
                 for (Direction d = 0; d < N_DIRECTIONS; d++)

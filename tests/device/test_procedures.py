@@ -93,7 +93,7 @@ def test_cells_below_the_sector_are_left_out_with_a_notice(service, loop):
     device = loop(SIZE, sector=4096)
     started = service.cli("start", "-", "--device", device.path, "--confirm", device.confirm,
                           input=shortened(service, "matrix", step_time="20ms"))  # fmt: skip
-    assert "bs=512 is left out: the target's logical blocks have 4096 bytes" in started.err
+    assert "cells with bs=512 are left out: the target's logical blocks have 4096 bytes" in started.err
     number = service.cli.json("list")["runs"][0]["run"]
     service.wait_state(number, "done")
     matrix = service.cli.json("matrix", number)

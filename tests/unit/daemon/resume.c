@@ -561,6 +561,19 @@ START_TEST(the_end_that_an_earlier_service_has_seen_is_told_again) {
 }
 END_TEST
 
+/* The one that was told is gone, before or after the round was complete. */
+START_TEST(another_worker_is_told_of_the_end_again) {
+        take_up_iops_test(9, 0);
+        ck_assert_uint_eq(fake_worker.n_ends_of_run, 1);
+        die();
+        fake_timer_expires(USEC_PER_SEC);
+        taken_up();
+        begin(9);
+        ck_assert_uint_eq(fake_worker.n_ends_of_run, 2);
+        ck_assert_uint_eq(fake_worker.last_phase, 9);
+}
+END_TEST
+
 START_TEST(the_pauses_of_an_earlier_service_count) {
         take_up_iops_test(10, 7 * NSEC_PER_SEC);
         ck_assert_uint_eq(fake_worker.n_ends_of_run, 0);
@@ -626,6 +639,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, phases_that_were_others_before_cannot_begin);
         tcase_add_test(tc, a_run_of_which_nothing_is_known_stays_as_it_is);
         tcase_add_test(tc, the_end_that_an_earlier_service_has_seen_is_told_again);
+        tcase_add_test(tc, another_worker_is_told_of_the_end_again);
         tcase_add_test(tc, the_pauses_of_an_earlier_service_count);
         tcase_add_loop_test(tc, an_outage_puts_the_end_off, 0, 2);
         suite_add_tcase(suite, tc);

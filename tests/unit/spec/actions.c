@@ -78,15 +78,17 @@ START_TEST(test_cells_below_the_logical_block_are_left_out_and_told) {
         ck_assert_uint_eq(plan->phases[0].block_bytes[DIRECTION_WRITE], 4 * KIB);
         ck_assert_uint_eq(plan->n_notices, 1);
         ck_assert_str_eq(plan->notices[0],
-                         "t.fio:5: phase 'm': bs=512 is left out: the target's logical blocks have 4096 bytes");
+                         "t.fio: cells with bs=512 are left out: the target's logical blocks have 4096 bytes");
 }
 END_TEST
 
 START_TEST(test_what_is_lost_at_the_end_is_told_once_a_block_size) {
-        _cleanup_plan_ Plan *plan = bind_good(MATRIX, 2 * MIB + 512, 512);
+        _cleanup_plan_ Plan *plan = bind_good(MATRIX MATRIX, 2 * MIB + 512, 512);
 
-        ck_assert_uint_eq(plan->n_phases, 6);
-        ck_assert_uint_eq(plan->n_notices, 2); /* of 4k and of 1m, not of each depth */
+        ck_assert_uint_eq(plan->n_phases, 12);
+        ck_assert_uint_eq(plan->n_notices, 2); /* of 4k and of 1m, not of each depth or phase */
+        ck_assert_str_eq(plan->notices[0],
+                         "t.fio: the target's last 512 bytes are left out with bs=4096: no multiple of it");
 }
 END_TEST
 

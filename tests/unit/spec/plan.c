@@ -111,7 +111,18 @@ START_TEST(test_tail_is_lost_and_told) {
         ck_assert_uint_eq(plan->phases[0].n_blocks[DIRECTION_WRITE], 3);
         ck_assert_uint_eq(plan->phases[0].limit_bytes, 9 * KIB);
         ck_assert_uint_eq(plan->n_notices, 1);
-        ck_assert_ptr_nonnull(strstr(plan->notices[0], "phase 'a': the last 1024 bytes"));
+        ck_assert_str_eq(plan->notices[0],
+                         "t.fio: the target's last 1024 bytes are left out with bs=3072: no multiple of it");
+
+        /* Of a region that a phase or its streams have to themselves it is told with the phase. */
+        static const char *const own[] = { "[a]\nrw=write\nbs=3k\nsize=10k\n",
+                                           "[a]\nrw=write\nbs=3k\nnumjobs=2\noffset_increment=10k\n" };
+        for (size_t i = 0; i < ELEMENTSOF(own); i++) {
+                _cleanup_plan_ Plan *cut = bind_good(own[i], 20 * KIB);
+
+                ck_assert_str_eq(cut->notices[cut->n_notices - 1],
+                                 "phase 'a': its last 1024 bytes are left out: no multiple of bs=3072");
+        }
 }
 END_TEST
 

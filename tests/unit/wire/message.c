@@ -370,6 +370,36 @@ START_TEST(test_impossible_values) {
 }
 END_TEST
 
+/* The most phases and ring threads that a job can have, with all that can be told of each. */
+START_TEST(test_the_largest_standing_fits) {
+        _cleanup_standing_ Standing *largest = standing_new(JOB_N_PHASES_MAX);
+        Message open = OPEN(no_strings, false, largest);
+        _cleanup_free_ char *text = malloc(JOB_TEXT_MAX + 1);
+
+        ck_assert(largest && text);
+        memset(text, 'x', JOB_TEXT_MAX);
+        text[JOB_TEXT_MAX] = '\0';
+        open.open.job_text = text;
+        *largest->device = bare_info;
+        largest->run_tag = 1;
+        for (uint32_t i = 0; i < JOB_N_PHASES_MAX; i++)
+                largest->phases[i].positions.n = largest->phases[i].shape.workers =
+                        i < JOB_N_SHARES_MAX - JOB_N_PHASES_MAX ? 2 : 1;
+        ck_assert_int_eq(standing_make_histories(largest), 0);
+        for (uint32_t i = 0; i < JOB_N_PHASES_MAX; i++)
+                for (uint32_t k = 0; k < largest->phases[i].shape.workers; k++) {
+                        History *history = histories_at(largest->histories, i, k);
+
+                        history->ceiling = history->reach = 1000;
+                        for (history->n_maybes = 0; history->n_maybes < HISTORY_N_MAYBES_MAX; history->n_maybes++)
+                                history->maybes[history->n_maybes] = (IndexRange){ 2 * history->n_maybes,
+                                                                                   2 * history->n_maybes + 1 };
+                }
+        ck_assert_int_gt(message_encode(&open, buf, sizeof(buf)), JOB_TEXT_MAX);
+        *largest->device = (DeviceInfo){};
+}
+END_TEST
+
 /* Its length decides what is allocated, so it must be held against the bound first. */
 START_TEST(test_impossible_standing) {
         Standing bad = standing;
@@ -452,6 +482,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_hostile_lengths);
         tcase_add_test(tc, test_nul_in_string);
         tcase_add_loop_test(tc, test_impossible_values, 0, 19);
+        tcase_add_test(tc, test_the_largest_standing_fits);
         tcase_add_test(tc, test_impossible_standing);
         tcase_add_test(tc, test_impossible_device);
         tcase_add_test(tc, test_other_version);
