@@ -481,7 +481,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_unknown_type);
         tcase_add_test(tc, test_hostile_lengths);
         tcase_add_test(tc, test_nul_in_string);
-        tcase_add_loop_test(tc, test_impossible_values, 0, 19);
+        tcase_add_loop_test(tc, test_impossible_values, 0, 20);
         tcase_add_test(tc, test_the_largest_standing_fits);
         tcase_add_test(tc, test_impossible_standing);
         tcase_add_test(tc, test_impossible_device);
