@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "spec/direction.h"
+#include "spec/job.h"
 #include "util/error.h"
 
 typedef enum RecordingKind {
@@ -52,7 +52,7 @@ typedef struct RecordingRow {
         const RecordingDetail *detail; /* the recording's; NULL: nothing was told */
 } RecordingRow;
 
-#define RECORDING_N_PHASES_MAX 1024
+#define RECORDING_N_PHASES_MAX JOB_N_PHASES_MAX /* so that what was exported can be imported */
 
 typedef struct Recording Recording;
 

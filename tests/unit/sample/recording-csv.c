@@ -147,6 +147,14 @@ START_TEST(csv_counts_go_before_rates) {
 }
 END_TEST
 
+/* As many as a job may have. */
+START_TEST(csv_last_phase) {
+        csv("time_s,write_iops,phase\n1,2,1\n2,2,1536\n");
+        get(2);
+        ck_assert_uint_eq(rows[1].phase, JOB_N_PHASES_MAX - 1);
+}
+END_TEST
+
 START_TEST(csv_durations) {
         csv("time_s,duration_s,write_ios,write_iops\n1,1,10,10\n1.000000001,0.000000001,1,1\n4,2.999999999,30,10\n"
             "7,1,40,40\n7.25,0.25,5,20\n");
@@ -197,7 +205,7 @@ START_TEST(wrong_csv) {
                 { "time_s,note,write_iops,note\n1,2,2,3\n", "a.csv:1: the header names note twice" },
                 { "time_s,write_iops,time_s\n1,2,2\n", "a.csv:1: the header names time_s twice" },
                 { "time_s,write_iops,phase\n1,2,1\n2,2,0\n", "a.csv:3: phase 0 comes after phase 1" },
-                { "time_s,write_iops,phase\n1,2,1\n2,2,1025\n", "a.csv:3: phase 1025 is too far" },
+                { "time_s,write_iops,phase\n1,2,1\n2,2,1537\n", "a.csv:3: phase 1537 is too far" },
                 { "time_s,write_iops,phase\n1,2,-1\n", "a.csv:2: phase is '-1'" },
                 { "time_s,write_iops,at\n1,2,noon\n", "a.csv:2: at is 'noon'" },
                 { "time_s,write_iops,errors\n1,2,1.5\n", "a.csv:2: errors is '1.5'" },
@@ -312,6 +320,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, csv_names_in_either_case);
         tcase_add_test(c, csv_with_decimal_commas_is_told);
         tcase_add_test(c, csv_phases);
+        tcase_add_test(c, csv_last_phase);
         tcase_add_test(c, csv_details);
         tcase_add_test(c, csv_errors_that_are_not_told_are_not_known);
         tcase_add_test(c, details_are_of_one_file);

@@ -120,8 +120,8 @@ START_TEST(test_tail_is_lost_and_told) {
         for (size_t i = 0; i < ELEMENTSOF(own); i++) {
                 _cleanup_plan_ Plan *cut = bind_good(own[i], 20 * KIB);
 
-                ck_assert_str_eq(cut->notices[cut->n_notices - 1],
-                                 "phase 'a': its last 1024 bytes are left out: no multiple of bs=3072");
+                ck_assert_ptr_nonnull(strstr(cut->notices[cut->n_notices - 1],
+                                             "phase 'a': its last 1024 bytes are left out: no multiple of bs=3072"));
         }
 }
 END_TEST
