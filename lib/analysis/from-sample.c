@@ -25,7 +25,8 @@ SeriesPoint series_point_from_sample(const Sample *sample, Direction direction, 
         };
 }
 
-bool host_watch_starved(HostWatch *watch, const Sample *sample) {
+/* The next sample of the phase, in order: sample_host_limit() and what series.h adds. Constant time. */
+static bool host_watch_starved(HostWatch *watch, const Sample *sample) {
         double duration_s = seconds_since(sample->duration_ns, 0), to_s = seconds_since(sample->elapsed_ns, 0);
 
         watch->seen_s += duration_s;

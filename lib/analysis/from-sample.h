@@ -32,9 +32,6 @@ typedef struct HostWatch {
  */
 #define HOST_STARVED_SHARE_MAX 0.25
 
-/* The next sample of the phase, in order: sample_host_limit() and what series.h adds. Constant time. */
-bool host_watch_starved(HostWatch *watch, const Sample *sample);
-
 /*
  * The same while a run goes on, for its user. It is told when it has been so for a while, and when it has not been so
  * for a while; so what comes and goes with each second is told once.

@@ -363,10 +363,6 @@ bool engine_has_written_all(const Engine *engine, uint64_t *ret_bytes) {
         return true;
 }
 
-uint64_t engine_buffer_bytes(const Engine *engine) {
-        return engine->buffers.n_bytes;
-}
-
 int engine_ring_error(const Engine *engine) {
         int r = 0;
 

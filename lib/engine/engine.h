@@ -157,9 +157,6 @@ EngineFailure engine_failure(const Engine *engine);
  */
 bool engine_has_written_all(const Engine *engine, uint64_t *ret_bytes);
 
-/* Bytes of I/O buffers; for the memory budget. */
-uint64_t engine_buffer_bytes(const Engine *engine);
-
 /*
  * A ring thread cannot go on after an error of the ring itself; then the phase ends (state idle, although I/O may be
  * outstanding) and this tells -errno. 0: fine.

@@ -41,10 +41,10 @@ typedef struct Slot {
 } Slot;
 
 /* How far the order has come, in one piece: the version is odd while it changes. */
-typedef struct Place {
+typedef struct Progress {
         _Atomic unsigned version;
         _Atomic uint64_t next_index, next_write, issued_bytes;
-} Place;
+} Progress;
 
 struct Slice {
         SliceConfig config;
@@ -63,7 +63,7 @@ struct Slice {
         _Atomic int ring_error;
         _Atomic uint32_t n_in_flight;
         _Atomic uint64_t clock; /* see running_ns_at() */
-        Place place;
+        Progress progress;
         _Atomic uint64_t awake_ns, held_ns;
         _Atomic uint64_t owner_awake_ns;
         _Atomic bool is_over; /* the phase, before its time: set by whichever of the team finds that */
@@ -140,20 +140,20 @@ static inline void set_state(Slice *s, EngineState state) {
         event_raise(s->config.event_fd);
 }
 
-/* After the slots' times: who sees this place sees all that is outstanding below it. */
-static inline void publish_place(Slice *s) {
-        unsigned version = atomic_load_explicit(&s->place.version, memory_order_relaxed);
+/* After the slots' times: who sees this progress sees all that is outstanding below it. */
+static inline void publish_progress(Slice *s) {
+        unsigned version = atomic_load_explicit(&s->progress.version, memory_order_relaxed);
 
-        atomic_store_explicit(&s->place.version, version + 1, memory_order_relaxed);
+        atomic_store_explicit(&s->progress.version, version + 1, memory_order_relaxed);
         atomic_thread_fence(memory_order_release);
-        atomic_store_explicit(&s->place.next_index, s->next_index, memory_order_relaxed);
-        atomic_store_explicit(&s->place.next_write, s->next_write, memory_order_relaxed);
-        atomic_store_explicit(&s->place.issued_bytes, s->issued_bytes, memory_order_relaxed);
-        atomic_store_explicit(&s->place.version, version + 2, memory_order_release);
+        atomic_store_explicit(&s->progress.next_index, s->next_index, memory_order_relaxed);
+        atomic_store_explicit(&s->progress.next_write, s->next_write, memory_order_relaxed);
+        atomic_store_explicit(&s->progress.issued_bytes, s->issued_bytes, memory_order_relaxed);
+        atomic_store_explicit(&s->progress.version, version + 2, memory_order_release);
 }
 
 /*
- * Whether a slot holds one of the I/Os below next_index, a place that was read before. A slot that is filled anew
+ * Whether a slot holds one of the I/Os below next_index, which was read before. A slot that is filled anew
  * meanwhile has completed what it held before.
  */
 static inline bool is_outstanding(const Slot *slot, uint64_t next_index, uint64_t *ret_index) {

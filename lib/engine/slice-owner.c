@@ -14,7 +14,7 @@
  * A change takes some nanoseconds, a burst of completions microseconds; a thread that lost its processor in the
  * middle of one is not waited for.
  */
-#define PLACE_TRIES 64U
+#define READ_TRIES 64U
 
 /* The signals of the process are for its main thread; a system call that one interrupts would look like the device. */
 static int start_thread(Slice *s) {
@@ -142,7 +142,7 @@ static void begin_at(Slice *s, const Position *at) {
         set_limits(s);
         s->position = *at;
         s->mark = (PositionMark){ .low_index = at->low_index };
-        publish_place(s);
+        publish_progress(s);
 }
 
 int slice_ready(const Slice *s) {
@@ -223,19 +223,19 @@ void slice_in_flight(const Slice *s, uint32_t *ret_n, uint64_t *ret_oldest_ns) {
 }
 
 /* False if the thread was held up in the middle of a change. */
-static bool read_place(const Slice *s, Position *ret) {
-        unsigned version = atomic_load_explicit(&s->place.version, memory_order_acquire);
+static bool read_progress(const Slice *s, Position *ret) {
+        unsigned version = atomic_load_explicit(&s->progress.version, memory_order_acquire);
 
-        ret->next_index = atomic_load_explicit(&s->place.next_index, memory_order_relaxed);
-        ret->next_write = atomic_load_explicit(&s->place.next_write, memory_order_relaxed);
-        ret->issued_bytes = atomic_load_explicit(&s->place.issued_bytes, memory_order_relaxed);
+        ret->next_index = atomic_load_explicit(&s->progress.next_index, memory_order_relaxed);
+        ret->next_write = atomic_load_explicit(&s->progress.next_write, memory_order_relaxed);
+        ret->issued_bytes = atomic_load_explicit(&s->progress.issued_bytes, memory_order_relaxed);
         atomic_thread_fence(memory_order_acquire);
-        return version % 2 == 0 && atomic_load_explicit(&s->place.version, memory_order_relaxed) == version;
+        return version % 2 == 0 && atomic_load_explicit(&s->progress.version, memory_order_relaxed) == version;
 }
 
 /* What has completed must be counted, too, or be so before the counters are read: else it would be missing there. */
 static bool read_position(const Slice *s, Position *ret) {
-        if (!read_place(s, ret))
+        if (!read_progress(s, ret))
                 return false;
 
         uint64_t low = ret->next_index;
@@ -256,7 +256,7 @@ void slice_position(Slice *s, Position *ret) {
         Position now = s->position;
         bool whole = false;
 
-        for (unsigned i = 0; i < PLACE_TRIES && !whole; i++)
+        for (unsigned i = 0; i < READ_TRIES && !whole; i++)
                 whole = read_position(s, &now);
         if (whole) {
                 s->position = now;

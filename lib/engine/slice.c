@@ -217,7 +217,7 @@ static void stamp_from(Slice *s, uint32_t n_free_before) {
         for (uint32_t i = s->n_free; i < n_free_before; i++)
                 atomic_store_explicit(&s->slots[s->free_slots[i]].submitted_at_ns, now, memory_order_release);
         atomic_store_explicit(&s->n_in_flight, s->n_slots - s->n_free, memory_order_relaxed);
-        publish_place(s);
+        publish_progress(s);
 }
 
 /* Queues new I/O in free slots; returns whether there is more to queue at once. */

@@ -8,3 +8,6 @@ typedef enum Direction {
         DIRECTION_TRIM,
         N_DIRECTIONS,
 } Direction;
+
+/* "read", "write", "trim". */
+const char *direction_name(Direction direction);

@@ -51,12 +51,6 @@ const char *phase_action_name(PhaseAction action) {
         return (unsigned) action < N_PHASE_ACTIONS ? phase_action_names[action] : NULL;
 }
 
-const char *direction_name(Direction direction) {
-        static const char *const names[N_DIRECTIONS] = { "read", "write", "trim" };
-
-        return (unsigned) direction < N_DIRECTIONS ? names[direction] : NULL;
-}
-
 bool rw_mode_trims(RwMode mode) {
         return mode == RW_TRIM || mode == RW_RANDTRIM;
 }

@@ -197,9 +197,6 @@ static inline bool rw_mode_is_random(RwMode mode) {
         return mode >= RW_RANDREAD;
 }
 
-/* "read", "write", "trim". */
-const char *direction_name(Direction direction);
-
 bool rw_mode_writes(RwMode mode);
 bool rw_mode_reads(RwMode mode);
 bool rw_mode_trims(RwMode mode);

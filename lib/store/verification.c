@@ -9,60 +9,35 @@
 #include "store/store-internal.h"
 #include "util/macro.h"
 
-static void bind_share(Binder *b, uint32_t run, uint32_t phase, uint32_t share) {
-        bind_u64(b, run);
-        bind_u64(b, phase);
-        bind_u64(b, share);
-}
-
-static int write_history(Store *store, uint32_t run, uint32_t phase, uint32_t share, const History *history,
-                         Error *error) {
+/* A row of a ring thread's share: run, phase, share, and what follows. */
+static int write_share(Store *store, WriteKind kind, uint32_t run, uint32_t phase, uint32_t share,
+                       const uint64_t *values, size_t n, Error *error) {
         _cleanup_reset_ sqlite3_stmt *stmt = NULL;
-        int r = statement_write(store, WRITE_HISTORY, &stmt, error);
+        int r = statement_write(store, kind, &stmt, error);
         if (r < 0)
                 return r;
 
         Binder b = { .stmt = stmt };
-        bind_share(&b, run, phase, share);
-        bind_u64(&b, history->ceiling);
-        bind_u64(&b, history->reach);
-        bind_u64(&b, history->flushed);
-        return statement_step(store, stmt, error, "write to");
-}
-
-static int clear_maybes(Store *store, uint32_t run, uint32_t phase, uint32_t share, Error *error) {
-        _cleanup_reset_ sqlite3_stmt *stmt = NULL;
-        int r = statement_write(store, WRITE_MAYBES_CLEAR, &stmt, error);
-        if (r < 0)
-                return r;
-
-        Binder b = { .stmt = stmt };
-        bind_share(&b, run, phase, share);
-        return statement_step(store, stmt, error, "write to");
-}
-
-static int write_maybe(Store *store, uint32_t run, uint32_t phase, uint32_t share, const IndexRange *range,
-                       Error *error) {
-        _cleanup_reset_ sqlite3_stmt *stmt = NULL;
-        int r = statement_write(store, WRITE_MAYBE, &stmt, error);
-        if (r < 0)
-                return r;
-
-        Binder b = { .stmt = stmt };
-        bind_share(&b, run, phase, share);
-        bind_u64(&b, range->from);
-        bind_u64(&b, range->to);
+        bind_u64(&b, run);
+        bind_u64(&b, phase);
+        bind_u64(&b, share);
+        for (size_t i = 0; i < n; i++)
+                bind_u64(&b, values[i]);
         return statement_step(store, stmt, error, "write to");
 }
 
 int store_set_history(Store *store, uint32_t run, uint32_t phase, uint32_t share, const History *history,
                       Error *error) {
-        int r = write_history(store, run, phase, share, history, error);
+        const uint64_t values[] = { history->ceiling, history->reach, history->flushed };
+        int r = write_share(store, WRITE_HISTORY, run, phase, share, values, ELEMENTSOF(values), error);
 
         if (r >= 0)
-                r = clear_maybes(store, run, phase, share, error);
-        for (uint32_t i = 0; r >= 0 && i < history->n_maybes; i++)
-                r = write_maybe(store, run, phase, share, &history->maybes[i], error);
+                r = write_share(store, WRITE_MAYBES_CLEAR, run, phase, share, NULL, 0, error);
+        for (uint32_t i = 0; r >= 0 && i < history->n_maybes; i++) {
+                const uint64_t range[] = { history->maybes[i].from, history->maybes[i].to };
+
+                r = write_share(store, WRITE_MAYBE, run, phase, share, range, ELEMENTSOF(range), error);
+        }
         return r;
 }
 

@@ -142,7 +142,8 @@ static uint64_t peak_memory_bytes(void) {
         return kib * KIB;
 }
 
-static void print_result(Engine *engine, Direction direction, const struct rusage *start) {
+static void print_result(Engine *engine, const PhasePlan *phase, const struct rusage *start) {
+        Direction direction = rw_mode_direction(phase->rw);
         static Counters totals;
         struct rusage end;
 
@@ -152,7 +153,7 @@ static void print_result(Engine *engine, Direction direction, const struct rusag
         uint64_t ns = engine_phase_running_ns(engine), ios = totals.ios[direction];
         uint64_t user_ns = timeval_ns(end.ru_utime) - timeval_ns(start->ru_utime);
         uint64_t system_ns = timeval_ns(end.ru_stime) - timeval_ns(start->ru_stime);
-        uint64_t memory = peak_memory_bytes();
+        uint64_t memory = peak_memory_bytes(), buffers = phase->iodepth * phase->block_bytes[direction];
 
         printf("{\"ios\": %" PRIu64 ", \"errors\": %" PRIu64 ", \"iops\": %.1f, \"user_ns_per_io\": %.1f, "
                "\"system_ns_per_io\": %.1f, \"latency_p50_ns\": %" PRIu64 ", \"latency_p99_ns\": %" PRIu64
@@ -160,7 +161,7 @@ static void print_result(Engine *engine, Direction direction, const struct rusag
                ios, totals.errors, (double) ios / ((double) ns / 1e9),
                (double) user_ns / (double) MAX(ios, UINT64_C(1)), (double) system_ns / (double) MAX(ios, UINT64_C(1)),
                percentile(&totals.latency[direction], 0.5), percentile(&totals.latency[direction], 0.99),
-               memory - MIN(memory, engine_buffer_bytes(engine)));
+               memory - MIN(memory, buffers));
 }
 
 static int run(const Options *options, Error *error) {
@@ -189,7 +190,7 @@ static int run(const Options *options, Error *error) {
         if (r < 0)
                 return error_set(error, ERROR_FAILED, -r, "cannot start: %s", strerror(-r));
         watch_phase(engine);
-        print_result(engine, options->rw == RW_RANDREAD ? DIRECTION_READ : DIRECTION_WRITE, &start);
+        print_result(engine, &phase, &start);
         return engine_ring_error(engine);
 }
 

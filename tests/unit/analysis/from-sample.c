@@ -200,20 +200,20 @@ START_TEST(a_new_phase_starts_afresh) {
 END_TEST
 
 /* The phase's second number n, in which the host was so busy. */
-static bool second_starves(HostWatch *watch, unsigned n, double cpu_percent) {
+static bool second_starves(Cuts *cuts, unsigned n, double cpu_percent) {
         static Sample sample;
 
         set_sample(&sample, n, 1000);
         sample.cpu_percent = cpu_percent;
-        return host_watch_starved(watch, &sample);
+        return cuts_hold(cuts, &sample);
 }
 
 /* How many of the seconds [from, to) count as starved. */
-static unsigned seconds_starve(HostWatch *watch, unsigned from, unsigned to, double cpu_percent) {
+static unsigned seconds_starve(Cuts *cuts, unsigned from, unsigned to, double cpu_percent) {
         unsigned n = 0;
 
         for (unsigned i = from; i < to; i++)
-                n += second_starves(watch, i, cpu_percent);
+                n += second_starves(cuts, i, cpu_percent);
         return n;
 }
 
@@ -222,33 +222,33 @@ START_TEST(host_without_a_moment_to_spare_is_starved) {
                 { 0, false }, { 97.9, false }, { 98, true }, { 100, true }, { NAN, false },
         };
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
-                HostWatch watch = {};
-                ck_assert_uint_eq(seconds_starve(&watch, 0, 1000, 50), 0);
-                ck_assert_int_eq(second_starves(&watch, 1000, cases[i].cpu_percent), cases[i].starved);
+                Cuts cuts = {};
+                ck_assert_uint_eq(seconds_starve(&cuts, 0, 1000, 50), 0);
+                ck_assert_int_eq(second_starves(&cuts, 1000, cases[i].cpu_percent), cases[i].starved);
         }
 }
 END_TEST
 
 /* A second and the 30 s after it are a quarter of 124 s. Neighbours share what comes after them. */
 START_TEST(host_that_is_always_busy_is_no_exception) {
-        HostWatch watch = {};
-        seconds_starve(&watch, 0, 122, 50);
-        ck_assert(!second_starves(&watch, 122, 100));
-        watch = (HostWatch) {};
-        seconds_starve(&watch, 0, 123, 50);
-        ck_assert(second_starves(&watch, 123, 100));
+        Cuts cuts = {};
+        seconds_starve(&cuts, 0, 122, 50);
+        ck_assert(!second_starves(&cuts, 122, 100));
+        cuts = (Cuts) {};
+        seconds_starve(&cuts, 0, 123, 50);
+        ck_assert(second_starves(&cuts, 123, 100));
 
-        watch = (HostWatch) {};
-        seconds_starve(&watch, 0, 270, 50);
-        ck_assert_uint_eq(seconds_starve(&watch, 270, 300, 100), 30); /* 60 s of 300 */
-        ck_assert_uint_eq(seconds_starve(&watch, 300, 400, 100), 20); /* till 80 s of 320 */
+        cuts = (Cuts) {};
+        seconds_starve(&cuts, 0, 270, 50);
+        ck_assert_uint_eq(seconds_starve(&cuts, 270, 300, 100), 30); /* 60 s of 300 */
+        ck_assert_uint_eq(seconds_starve(&cuts, 300, 400, 100), 20); /* till 80 s of 320 */
 
-        watch = (HostWatch) {};
-        ck_assert_uint_eq(seconds_starve(&watch, 0, 10000, 100), 0);
-        ck_assert_uint_eq(seconds_starve(&watch, 10000, 39000, 50), 0);
-        ck_assert(!second_starves(&watch, 39000, 100)); /* too much even now */
-        ck_assert_uint_eq(seconds_starve(&watch, 39001, 41000, 50), 0);
-        ck_assert(second_starves(&watch, 41000, 100));
+        cuts = (Cuts) {};
+        ck_assert_uint_eq(seconds_starve(&cuts, 0, 10000, 100), 0);
+        ck_assert_uint_eq(seconds_starve(&cuts, 10000, 39000, 50), 0);
+        ck_assert(!second_starves(&cuts, 39000, 100)); /* too much even now */
+        ck_assert_uint_eq(seconds_starve(&cuts, 39001, 41000, 50), 0);
+        ck_assert(second_starves(&cuts, 41000, 100));
 }
 END_TEST
 
@@ -290,17 +290,17 @@ END_TEST
 
 START_TEST(a_ring_thread_that_never_waits_is_starved_too) {
         static Sample sample;
-        HostWatch watch = {};
+        Cuts cuts = {};
 
-        seconds_starve(&watch, 0, 1000, 50);
+        seconds_starve(&cuts, 0, 1000, 50);
         set_sample(&sample, 1000, 1000);
         sample.cpu_percent = 50;
         sample.ring_cpu_percent = 97.9;
-        ck_assert(!host_watch_starved(&watch, &sample));
+        ck_assert(!cuts_hold(&cuts, &sample));
         sample.ring_cpu_percent = 98;
-        ck_assert(host_watch_starved(&watch, &sample));
+        ck_assert(cuts_hold(&cuts, &sample));
         sample.held_percent = 50;
-        ck_assert(!host_watch_starved(&watch, &sample));
+        ck_assert(!cuts_hold(&cuts, &sample));
 }
 END_TEST
 

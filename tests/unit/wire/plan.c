@@ -5,27 +5,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "random-phase.h"
 #include "unit.h"
 #include "util/macro.h"
 #include "wire/standing.h"
 
 #define SIZE (16 * MIB)
 #define BLOCK 4096
-
-static PhasePlan a_phase(RwMode rw, uint32_t read_percent) {
-        return (PhasePlan){
-                .rw = rw,
-                .read_percent = read_percent,
-                .block_bytes = { BLOCK, BLOCK, BLOCK },
-                .iodepth = 1,
-                .numjobs = 1,
-                .workers = 1,
-                .region_bytes = SIZE,
-                .limit_bytes = UINT64_MAX,
-                .n_blocks = { SIZE / BLOCK, SIZE / BLOCK, SIZE / BLOCK },
-                .seed = 5,
-        };
-}
 
 /* A job that counts CPUs comes to another order on a machine that has others. */
 START_TEST(another_plan_is_named) {
@@ -55,7 +41,10 @@ START_TEST(another_plan_is_named) {
                 { offsetof(PhasePlan, seed), false, "another order" },
         };
 
-        PhasePlan phases[2] = { a_phase(RW_RANDWRITE, 0), a_phase(RW_RANDREAD, 100) };
+        PhasePlan phases[2] = {
+                random_phase(RW_RANDWRITE, 0, SIZE, BLOCK),
+                random_phase(RW_RANDREAD, 100, SIZE, BLOCK),
+        };
         const Plan plan = { .n_phases = 2, .phases = phases };
         _cleanup_standing_ Standing *standing = standing_new(2);
         _cleanup_error_ Error error = ERROR_INIT;

@@ -8,6 +8,7 @@
 
 #include "engine/pattern.h"
 #include "engine/payload.h"
+#include "random-phase.h"
 #include "spec/share.h"
 #include "unit.h"
 #include "util/macro.h"
@@ -29,29 +30,14 @@ static Refusal why;
 static Error error;
 static char *detail;
 
-static PhasePlan random_phase(RwMode rw, uint32_t read_percent) {
-        return (PhasePlan){
-                .rw = rw,
-                .read_percent = read_percent,
-                .block_bytes = { BLOCK, BLOCK, BLOCK },
-                .iodepth = 1,
-                .numjobs = 1,
-                .workers = 1,
-                .region_bytes = SIZE,
-                .limit_bytes = UINT64_MAX,
-                .n_blocks = { SIZE / BLOCK, SIZE / BLOCK, SIZE / BLOCK },
-                .seed = 5,
-        };
-}
-
 static void setup(void) {
         info.write_cache = NULL;
         info.discard_granularity_bytes = 0;
         claim = (Claim){ .info = &info, .fd = memfd_create("device", MFD_CLOEXEC) };
         ck_assert_int_ge(claim.fd, 0);
         ck_assert_int_eq(ftruncate(claim.fd, SIZE), 0);
-        phases[0] = random_phase(RW_RANDWRITE, 0);
-        phases[1] = random_phase(RW_RANDREAD, 100);
+        phases[0] = random_phase(RW_RANDWRITE, 0, SIZE, BLOCK);
+        phases[1] = random_phase(RW_RANDREAD, 100, SIZE, BLOCK);
         memset(standings, 0, sizeof(standings));
         standing = (Standing){ .run_tag = TAG, .n_writes = N_WRITTEN, .n_phases = 2, .phases = standings };
         standing_note_plan(&standing, &plan);
@@ -292,7 +278,7 @@ START_TEST(an_earlier_phase_counts_whole) {
 END_TEST
 
 START_TEST(reads_in_between_prove_nothing) {
-        phases[0] = random_phase(RW_RANDRW, 90);
+        phases[0] = random_phase(RW_RANDRW, 90, SIZE, BLOCK);
         write_indices(TAG, 0, N_WRITTEN);
         stood_at(0, N_WRITTEN, 0, N_WRITTEN);
         ck_assert_int_eq(try(LIKENESS_STRONG), 0);
@@ -301,7 +287,7 @@ START_TEST(reads_in_between_prove_nothing) {
 END_TEST
 
 START_TEST(a_run_that_only_read_has_nothing_to_prove) {
-        phases[0] = random_phase(RW_RANDREAD, 100);
+        phases[0] = random_phase(RW_RANDREAD, 100, SIZE, BLOCK);
         stood_at(0, N_WRITTEN, 0, N_WRITTEN);
         ck_assert_int_eq(try(LIKENESS_STRONG), 0);
         ck_assert_str_eq(detail, "the run had written nothing to it");
@@ -436,7 +422,7 @@ static void blank_from(uint64_t offset) {
 
 /* Two phases that write, the second of them zeros; the first has written. */
 static void setup_zeros(void) {
-        phases[1] = random_phase(RW_RANDWRITE, 0);
+        phases[1] = random_phase(RW_RANDWRITE, 0, SIZE, BLOCK);
         phases[1].content.is_zero = true;
         write_indices(TAG, 0, N_WRITTEN);
         stood_at(0, N_WRITTEN, 0, 1000);
@@ -462,7 +448,7 @@ START_TEST(what_the_run_has_trimmed_proves_nothing) {
         static const uint8_t ones[BLOCK] = { [0 ... BLOCK - 1] = UINT8_MAX };
 
         setup_zeros();
-        phases[1] = random_phase(RW_RANDTRIM, 0);
+        phases[1] = random_phase(RW_RANDTRIM, 0, SIZE, BLOCK);
         standing.phase = 1;
         standings[1].positions = (Positions){ .n = 1, .of[0].next_index = ALL_OVER };
         standing.drained = true;
@@ -479,7 +465,7 @@ END_TEST
 
 START_TEST(trims_that_are_still_to_come_excuse_nothing) {
         setup_zeros();
-        phases[1] = random_phase(RW_RANDTRIM, 0);
+        phases[1] = random_phase(RW_RANDTRIM, 0, SIZE, BLOCK);
         blank_from(0);
         standing.drained = true;
         expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
@@ -570,10 +556,10 @@ END_TEST
 /* As setup_zeros(), and so many I/Os of the second phase, which erases. */
 static void setup_erased(RwMode rw, uint64_t n) {
         setup_zeros();
-        phases[0] = random_phase(RW_WRITE, 0);
+        phases[0] = random_phase(RW_WRITE, 0, SIZE, BLOCK);
         write_indices(TAG, 0, SIZE / BLOCK);
         stood_at(0, SIZE / BLOCK, 0, SIZE / BLOCK);
-        phases[1] = random_phase(rw, 0);
+        phases[1] = random_phase(rw, 0, SIZE, BLOCK);
         phases[1].content.is_zero = rw_mode_writes(rw);
         standing.phase = 1;
         standing.drained = true;
@@ -690,7 +676,7 @@ END_TEST
 /* A later write is not excused by what was erased before it, also if older blocks were looked at already. */
 START_TEST(the_youngest_are_not_excused_by_what_was_erased_before) {
         setup_erased(RW_TRIM, SIZE / BLOCK);
-        phases[2] = random_phase(RW_RANDWRITE, 0);
+        phases[2] = random_phase(RW_RANDWRITE, 0, SIZE, BLOCK);
         plan.n_phases = standing.n_phases = 3;
         standing_note_plan(&standing, &plan);
         standing.phase = 2;
