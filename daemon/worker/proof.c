@@ -27,9 +27,6 @@
 #define N_BLOCKS 256U
 #define READ_BYTES (4U * KIB)
 
-/* After the last sample that is known a run may have gone on for so long. */
-#define UNKNOWN_NS (10 * NSEC_PER_SEC)
-
 /* Reads and writes may be mixed, and writes erased: how far to look from an index for one that is left. */
 #define N_INDICES_MAX 1024U
 
@@ -97,35 +94,6 @@ static void ranges_add(Ranges *ranges, const Range *range) {
                 return;
         ranges->items[ranges->n++] = *range;
         ranges->n_indices += range->to - range->from;
-}
-
-/* At the speed that it had. */
-static bool may_reach(uint64_t done, uint64_t limit, uint64_t elapsed_ns) {
-        return elapsed_ns == 0 || (unsigned __int128) done * (elapsed_ns + UNKNOWN_NS) / elapsed_ns >= limit;
-}
-
-/* Whether a phase that went on when the last sample was told may have come to its end since. */
-static bool may_have_ended(const PhasePlan *phase, const PhaseStanding *standing) {
-        uint64_t issued_bytes = 0;
-
-        for (uint32_t i = 0; i < standing->positions.n; i++)
-                issued_bytes += standing->positions.of[i].issued_bytes;
-        if (phase->runtime_ns > 0 && standing->elapsed_ns + UNKNOWN_NS >= phase->runtime_ns)
-                return true;
-        if (phase->limit_bytes < UINT64_MAX && may_reach(issued_bytes, phase->limit_bytes, standing->elapsed_ns))
-                return true;
-        if (phase->limit_ios > 0 &&
-            may_reach(phase_plan_ios(phase, issued_bytes), phase->limit_ios, standing->elapsed_ns))
-                return true;
-        return phase->steady_hold_ns > 0 || (phase->fio_steady.is_set && phase->fio_steady.duration_ns > 0);
-}
-
-static uint32_t last_that_may_have_begun(const Plan *plan, const Standing *standing) {
-        uint32_t i = standing->phase;
-
-        while (i + 1 < standing->n_phases && may_have_ended(&plan->phases[i], &standing->phases[i]))
-                i++;
-        return i;
 }
 
 /* is_old: the phase ended so long ago that all of it has settled. */
@@ -447,7 +415,7 @@ static int proof_new(Proof **ret, const Claim *claim, const Plan *plan, const St
         proof->standing = standing;
         proof->block_bytes = MAX(READ_BYTES, (size_t) claim->info->logical_block_bytes);
         proof->buf = aligned_alloc(READ_BYTES, (proof->block_bytes + READ_BYTES - 1) / READ_BYTES * READ_BYTES);
-        proof->erased = erased_new(plan, standing, last_that_may_have_begun(plan, standing), claim->info->size_bytes);
+        proof->erased = erased_new(plan, standing, standing_last_begun(standing, plan), claim->info->size_bytes);
         if (!proof->buf || !proof->erased)
                 return -ENOMEM;
         proof->kept_power = likeness == LIKENESS_SAME;

@@ -140,7 +140,7 @@ static bool is_unstamped_of_run(Check *c, const uint8_t *data, const Sector *sec
         const Plan *plan = c->replay.plan;
         uint64_t at = sector->stamp.sector * PAYLOAD_SECTOR;
 
-        for (uint32_t p = 0; p < c->replay.n_phases; p++) {
+        for (uint32_t p = 0; p < plan->n_phases; p++) { /* a later one may have begun before a process died */
                 const PhasePlan *phase = &plan->phases[p];
 
                 if (!phase->is_tracked)

@@ -5,7 +5,7 @@
  * it did on the device. Shares of a phase have no place in common, so their order among each other does not matter.
  *
  * Maybes are not entered: a sector tells by its own stamp which write it is of, so whoever finds one asks the history.
- * Only those that leave no stamp have to be known here.
+ * Only those that leave no stamp have to be known here, of later phases, too.
  */
 
 #include "engine/replay.h"
@@ -96,7 +96,7 @@ static uint64_t pass_of(const Walk *walk) {
         return n_tiles * walk->share.numjobs;
 }
 
-static void enter_maybe_everywhere(const Walk *walk) {
+static void enter_everywhere(const Walk *walk, bool is_unknown) {
         const PhasePlan *share = &walk->share;
         uint64_t first = share->region_offset / walk->granule_bytes;
         uint64_t end = (share->region_offset + phase_plan_span_bytes(share) - 1) / walk->granule_bytes + 1;
@@ -105,7 +105,7 @@ static void enter_maybe_everywhere(const Walk *walk) {
         for (uint64_t i = MAX(first, walk->window->first); i < to; i++) {
                 uint64_t *granule = &walk->window->granules[i - walk->window->first];
 
-                if (rw_mode_uses(share->rw, DIRECTION_TRIM))
+                if (is_unknown)
                         *granule = GRANULE_UNKNOWN;
                 else
                         *granule |= GRANULE_MAYBE_UNSTAMPED;
@@ -118,7 +118,23 @@ static bool walk_maybes(const Walk *walk, uint64_t from, uint64_t to) {
                 return true;
         if ((to - from) / N_PASSES_MAYBE < pass_of(walk))
                 return walk_range(walk, from, to, enter_maybe);
-        enter_maybe_everywhere(walk);
+        enter_everywhere(walk, rw_mode_uses(walk->share.rw, DIRECTION_TRIM));
+        return true;
+}
+
+/*
+ * A phase that comes later, but may have begun before a process died that could not tell of it any more. Writes that
+ * are not tracked tell nobody whose they are.
+ */
+static bool walk_later_share(const Walk *walk, const History *history) {
+        const PhasePlan *share = &walk->share;
+
+        if (history->reach == 0)
+                return true;
+        if (share->is_tracked)
+                return walk_maybes(walk, 0, history->reach);
+        if (rw_mode_writes(share->rw) || rw_mode_trims(share->rw))
+                enter_everywhere(walk, true);
         return true;
 }
 
@@ -155,10 +171,11 @@ bool replay_window(const Replay *replay, const Window *window, const _Atomic uns
 
         for (uint64_t i = 0; i < window->n; i++)
                 window->granules[i] = GRANULE_UNWRITTEN;
-        for (uint32_t p = 0; p < replay->n_phases; p++) {
+        for (uint32_t p = 0; p < replay->plan->n_phases; p++) {
                 const PhasePlan *phase = &replay->plan->phases[p];
+                bool is_later = p >= replay->n_phases;
 
-                if (!phase->is_tracked)
+                if (!phase->is_tracked && !is_later)
                         continue;
                 for (uint32_t k = 0; k < phase->workers; k++) {
                         phase_plan_share(&walk.share, phase, k);
@@ -166,7 +183,9 @@ bool replay_window(const Replay *replay, const Window *window, const _Atomic uns
                                 continue;
                         pattern_init(&walk.pattern, &walk.share, k);
                         walk.number = write_number(p, k, 0);
-                        if (!walk_share(&walk, histories_at(replay->histories, p, k)))
+
+                        const History *history = histories_at(replay->histories, p, k);
+                        if (!(is_later ? walk_later_share : walk_share)(&walk, history))
                                 return false;
                 }
         }

@@ -24,7 +24,7 @@ typedef struct Replay { /* all borrowed */
         const Plan *plan;
         const Histories *histories;
         const Payload *payload;
-        uint32_t n_phases; /* the first so many of them */
+        uint32_t n_phases; /* the first so many of them; of the others only what a process that died may have done */
 } Replay;
 
 typedef struct Window {

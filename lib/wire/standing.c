@@ -9,6 +9,7 @@
 
 #include "util/hash.h"
 #include "util/macro.h"
+#include "util/time.h"
 
 Standing *standing_new(uint32_t n_phases) {
         _cleanup_standing_ Standing *standing = calloc(1, sizeof(*standing));
@@ -145,10 +146,47 @@ bool standing_look_back(Standing *standing, const char *write_cache) {
         return has_lost || !standing->drained;
 }
 
+/* After the last sample that is known a run may have gone on for so long. */
+#define UNKNOWN_NS (10 * NSEC_PER_SEC)
+
+/* At the speed that it had. */
+static bool may_reach(uint64_t done, uint64_t limit, uint64_t elapsed_ns) {
+        return elapsed_ns == 0 || (unsigned __int128) done * (elapsed_ns + UNKNOWN_NS) / elapsed_ns >= limit;
+}
+
+/* Whether a phase that went on when the last sample was told may have come to its end since. */
+static bool may_have_ended(const PhasePlan *phase, const PhaseStanding *standing) {
+        uint64_t issued_bytes = 0;
+
+        for (uint32_t i = 0; i < standing->positions.n; i++)
+                issued_bytes += standing->positions.of[i].issued_bytes;
+        if (phase->runtime_ns > 0 && standing->elapsed_ns + UNKNOWN_NS >= phase->runtime_ns)
+                return true;
+        if (phase->limit_bytes < UINT64_MAX && may_reach(issued_bytes, phase->limit_bytes, standing->elapsed_ns))
+                return true;
+        if (phase->limit_ios > 0 &&
+            may_reach(phase_plan_ios(phase, issued_bytes), phase->limit_ios, standing->elapsed_ns))
+                return true;
+        return phase->steady_hold_ns > 0 || (phase->fio_steady.is_set && phase->fio_steady.duration_ns > 0);
+}
+
+uint32_t standing_last_begun(const Standing *standing, const Plan *plan) {
+        uint32_t i = standing->phase;
+
+        while (i + 1 < standing->n_phases && may_have_ended(&plan->phases[i], &standing->phases[i]))
+                i++;
+        return i;
+}
+
 void standing_end_histories(Standing *standing, const Plan *plan) {
         for (uint32_t p = 0; p < standing->n_phases && p <= standing->phase; p++)
                 for (uint32_t k = 0; plan->phases[p].is_tracked && k < plan->phases[p].workers; k++)
                         histories_at(standing->histories, p, k)->end = known_end(standing, p, k);
+
+        /* Of those that cannot have begun nobody needs to be in doubt. */
+        for (uint32_t p = standing_last_begun(standing, plan) + 1; !standing->drained && p < standing->n_phases; p++)
+                for (uint32_t k = 0; k < plan->phases[p].workers; k++)
+                        histories_at(standing->histories, p, k)->reach = 0;
 }
 
 void standing_take_up(Standing *standing, const PhasePlan *phase, Positions *at) {

@@ -68,6 +68,9 @@ int standing_make_histories(Standing *standing);
  */
 bool standing_look_back(Standing *standing, const char *write_cache);
 
+/* The last phase that may have begun, be it in the seconds of which no sample tells. */
+uint32_t standing_last_begun(const Standing *standing, const Plan *plan);
+
 /*
  * Where each share of a phase that is tracked stands, for its worker to go on: `end` of the histories, and what may
  * have been written beyond. at: of the phase to go on in, as pattern_take_up() has it; an order that jumps goes on

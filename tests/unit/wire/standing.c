@@ -9,6 +9,7 @@
 
 #include "unit.h"
 #include "util/macro.h"
+#include "util/time.h"
 
 static Plan *plan;
 static Standing *standing;
@@ -77,6 +78,21 @@ START_TEST(after_a_death_all_up_to_the_ceiling_is_maybe_and_a_random_order_goes_
 }
 END_TEST
 
+/* Else a death at any time would leave nothing to be sure of where later phases write. */
+START_TEST(a_phase_that_cannot_have_begun_is_not_in_doubt) {
+        for (unsigned is_near = 0; is_near < 2; is_near++) {
+                setup("write");
+                standing->phases[1].elapsed_ns = 100 * NSEC_PER_SEC;
+                standing->phases[1].positions.of[0].issued_bytes = is_near ? MIB - 16 * KIB : MIB / 2;
+                ck_assert(standing_look_back(standing, "write back"));
+                standing_end_histories(standing, plan);
+                ck_assert(history_is_maybe(history(1), 100));
+                ck_assert_int_eq(history_is_maybe(history(2), 0), is_near);
+                teardown();
+        }
+}
+END_TEST
+
 START_TEST(an_order_that_is_repeated_becomes_certain_again) {
         setup("write");
         ck_assert(standing_look_back(standing, "write back"));
@@ -122,6 +138,7 @@ static Suite *make_suite(void) {
         tcase_add_checked_fixture(c, NULL, teardown);
         tcase_add_test(c, after_a_clean_stop_all_is_certain);
         tcase_add_test(c, after_a_death_all_up_to_the_ceiling_is_maybe_and_a_random_order_goes_on_there);
+        tcase_add_test(c, a_phase_that_cannot_have_begun_is_not_in_doubt);
         tcase_add_test(c, an_order_that_is_repeated_becomes_certain_again);
         tcase_add_test(c, a_power_cut_takes_what_was_not_flushed);
         suite_add_tcase(s, c);
