@@ -133,7 +133,7 @@ static bool walk_later_share(const Walk *walk, const History *history) {
                 return true;
         if (share->is_tracked)
                 return walk_maybes(walk, 0, history->reach);
-        if (rw_mode_writes(share->rw) || rw_mode_trims(share->rw))
+        if (rw_mode_direction(share->rw) != DIRECTION_READ)
                 enter_everywhere(walk, true);
         return true;
 }
