@@ -26,6 +26,7 @@ static const struct {
         { "elapsed_s", "" },        { "read_ios", "0" },      { "write_ios", "0" },
         { "trim_ios", "0" },        { "read_bytes", "0" },    { "write_bytes", "0" },
         { "trim_bytes", "0" },      { "phase", "" },          { "at", "" },
+        { "read_latency_ns", "" },  { "write_latency_ns", "" }, { "trim_latency_ns", "" },
         { "latency_mean_ns", "" },  { "latency_p50_ns", "" }, { "latency_p99_ns", "" },
         { "latency_max_ns", "" },   { "errors", "" },         { "in_flight", "" },
         { "oldest_io_ns", "" },     { "cpu_percent", "" },    { "worker_cpu_percent", "" },

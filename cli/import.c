@@ -8,6 +8,7 @@
 #include "import-json.h"
 #include "live.h"
 #include "output.h"
+#include "phrase.h"
 #include "recorded-run.h"
 #include "util/macro.h"
 #include "util/parse.h"
@@ -22,6 +23,8 @@ typedef struct Import {
         Recording *recording;
         RecordingSeries series;
         char *name;
+        const char **used; /* names of the files of which the run is made */
+        size_t n_used;
         char *source;
         struct {
                 dev_t dev;
@@ -36,6 +39,7 @@ static void import_done(Import *import) {
         recording_free(import->recording);
         free(import->name);
         free(import->source);
+        free(import->used);
         free(import->seen);
         fd_close(import->interrupt_fd);
 }
@@ -123,6 +127,8 @@ static int add_file(Import *import, const char *path, Error *error) {
                 return r;
         if (notes.left_out)
                 output_notice("%s is left out: %s", name, notes.left_out);
+        else
+                import->used[import->n_used++] = name;
         if (notes.open_line > 0)
                 output_notice("%s:%" PRIu64 ": the last line has no end; if the file was cut off there, its last value "
                               "is wrong", name, notes.open_line);
@@ -135,14 +141,14 @@ static int add_file(Import *import, const char *path, Error *error) {
 }
 
 /* "a_iops.1.log, a_clat.1.log" */
-static int name_source(Import *import, const Arguments *arguments) {
+static int name_source(Import *import) {
         size_t length;
 
         FILE *f = open_memstream(&import->source, &length);
         if (!f)
                 return -ENOMEM;
-        for (size_t i = 0; i < arguments->n_words; i++)
-                fprintf(f, "%s%s", i > 0 ? ", " : "", basename(shown_name(arguments->words[i])));
+        for (size_t i = 0; i < import->n_used; i++)
+                fprintf(f, "%s%s", i > 0 ? ", " : "", basename(import->used[i]));
         return fclose(f) == 0 ? 0 : -ENOMEM;
 }
 
@@ -169,17 +175,16 @@ static int read_files(Import *import, const Arguments *arguments, Error *error) 
                                  "--name: %zu bytes are too many; the name of a run has %d at most", strlen(name),
                                  JOB_NAME_MAX);
         import->seen = calloc(arguments->n_words, sizeof(*import->seen));
-        if (!import->seen)
+        import->used = calloc(arguments->n_words, sizeof(*import->used));
+        if (!import->seen || !import->used)
                 return -ENOMEM;
         import->name = name ? strdup(name) : default_name(arguments->words[0]);
         int r = import->name ? recording_new(&import->recording, import->block_bytes) : -ENOMEM;
-        if (r >= 0)
-                r = name_source(import, arguments);
         for (size_t i = 0; r >= 0 && i < arguments->n_words; i++)
                 r = add_file(import, arguments->words[i], error);
         if (r >= 0)
                 r = recording_get_series(import->recording, &import->series, error);
-        return r;
+        return r < 0 ? r : name_source(import);
 }
 
 /* --- options --- */
@@ -231,7 +236,7 @@ static int insert(const Cli *cli, const Import *import, const Arguments *argumen
         const RecordedRun recorded = {
                 .name = import->name,
                 .source = import->source,
-                .device_path = basename(shown_name(arguments->words[0])),
+                .device_path = basename(import->used[0]),
                 .serial = arguments_value(arguments, "serial"),
                 .capacity_bytes = import->capacity_bytes,
                 .block_bytes = import->block_bytes,
@@ -255,6 +260,32 @@ static void tell_changes(const RecordingSeries *series) {
                 output_notice("%s after %s, while others went on: phase %" PRIu32 " begins, which is judged by itself",
                               series->changes[i].text, time_format_span(series->changes[i].at_ns, span),
                               series->changes[i].phase);
+}
+
+#define MISSING_TEXT_MAX 160
+
+/* A row that is missing says that the drive did nothing, or that somebody lost it. */
+static const char *missing_text(const RecordingSeries *series, char buf[static MISSING_TEXT_MAX]) {
+        bool one = series->n_missing == 1;
+        char span[TIME_SPAN_MAX];
+
+        snprintf(buf, MISSING_TEXT_MAX, "%" PRIu64 " interval%s of %zu %s no row, %s after %s: %s recorded as no I/O",
+                 series->n_missing, one ? "" : "s", series->n, one ? "has" : "have", one ? "that" : "the first",
+                 time_format_span(series->missing_from_ns, span), one ? "it is" : "they are");
+        return buf;
+}
+
+static int add_notices_json(json_object *document, const RecordingSeries *series) {
+        json_object *notices = json_object_new_array();
+        char text[MISSING_TEXT_MAX];
+
+        if (!notices)
+                return -ENOMEM;
+        json_add(document, "notices", notices);
+        json_add_u64(document, "n_missing", series->n_missing);
+        if (series->n_missing > 0)
+                json_append_string(notices, missing_text(series, text));
+        return 0;
 }
 
 static int add_changes_json(json_object *document, const RecordingSeries *series) {
@@ -288,7 +319,7 @@ static int print_json(Cli *cli, const Import *import, uint32_t run) {
                 json_add_u64(document, "assumed_bs", series->assumed_block_bytes);
         else
                 json_add_null(document, "assumed_bs");
-        if (add_changes_json(document, series) < 0)
+        if (add_changes_json(document, series) < 0 || add_notices_json(document, series) < 0)
                 return -ENOMEM;
         return output_json(cli, document, false);
 }
@@ -303,7 +334,7 @@ static int print_run(Cli *cli, const Import *import, uint32_t run) {
         source = text_escape(import->source);
         if (!source)
                 return -ENOMEM;
-        int r = printf("run %" PRIu32 ": %zu intervals, %s, from %s\n", run, series->n,
+        int r = printf("run %" PRIu32 ": %zu interval%s, %s, from %s\n", run, series->n, plural(series->n),
                        time_format_span(series->rows[series->n - 1].to_ns, span), source);
         if (r >= 0 && series->assumed_block_bytes > 0)
                 r = printf("The size of an I/O is not told: %s is assumed, --bs says otherwise.\n",
@@ -313,6 +344,7 @@ static int print_run(Cli *cli, const Import *import, uint32_t run) {
 
 static int import_run(Cli *cli, const Arguments *arguments, Error *error) {
         _cleanup_(import_done) Import import = { .interrupt_fd = -EBADF };
+        char missing[MISSING_TEXT_MAX];
         uint32_t run = 0;
 
         int r = read_options(&import, arguments, error);
@@ -322,6 +354,8 @@ static int import_run(Cli *cli, const Arguments *arguments, Error *error) {
                 return r;
 
         tell_changes(&import.series);
+        if (import.series.n_missing > 0)
+                output_notice("%s", missing_text(&import.series, missing));
         /* From here on Ctrl-C must not leave half a run behind. */
         import.interrupt_fd = live_interrupt_fd();
         if (import.interrupt_fd < 0)

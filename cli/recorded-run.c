@@ -13,6 +13,7 @@
 #include "analysis/from-sample.h"
 #include "live.h"
 #include "output.h"
+#include "phrase.h"
 #include "recorded-run.h"
 #include "util/macro.h"
 #include "util/text.h"
@@ -244,7 +245,8 @@ static int insert_tail(Keeper *keeper, Error *error) {
         int64_t at_ns = keeper->sample->at_ns;
         char *detail, span[TIME_SPAN_MAX];
 
-        if (asprintf(&detail, "imported %zu intervals, %s", keeper->recorded->series->n,
+        if (asprintf(&detail, "imported %zu interval%s, %s", keeper->recorded->series->n,
+                     plural(keeper->recorded->series->n),
                      time_format_span(elapsed_ns, span)) < 0)
                 return -ENOMEM;
         int r = insert_event(keeper, EVENT_FINISHED, at_ns, elapsed_ns, detail, error);

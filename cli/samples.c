@@ -40,6 +40,8 @@ typedef struct Row {
         Mean cpu, worker_cpu, ring_cpu, held;
         double latency_ns;   /* mean times I/Os, likewise */
         double latency_known_ios;
+        double direction_ns[N_DIRECTIONS]; /* likewise of each */
+        double direction_known_ios[N_DIRECTIONS];
 } Row;
 
 typedef struct Printer {
@@ -52,6 +54,17 @@ typedef struct Printer {
         Row row;           /* being filled */
         uint64_t interval; /* number of it, in units of every_ns */
 } Printer;
+
+static void add_direction_means(json_object *o, const StoreLatency *latency) {
+        static const char *const names[] = {
+                [DIRECTION_READ] = "read_latency_ns",
+                [DIRECTION_WRITE] = "write_latency_ns",
+                [DIRECTION_TRIM] = "trim_latency_ns",
+        };
+
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                json_add_u64_if(o, names[d], latency->direction_mean_ns[d] > 0, latency->direction_mean_ns[d]);
+}
 
 static json_object *row_json(const Printer *printer, const Row *row) {
         const Sample *s = &row->sum;
@@ -73,6 +86,7 @@ static json_object *row_json(const Printer *printer, const Row *row) {
         json_add_u64_if(o, "errors", printer->errors_known, s->errors);
         json_add_u64(o, "in_flight", s->in_flight);
         json_add_u64(o, "oldest_io_ns", s->oldest_ns);
+        add_direction_means(o, &row->latency);
         json_add_u64_if(o, "latency_mean_ns", row->latency.mean_ns > 0, row->latency.mean_ns);
         json_add_u64_if(o, "latency_p50_ns", row->latency.known, row->latency.p50_ns);
         json_add_u64_if(o, "latency_p99_ns", row->latency.known, row->latency.p99_ns);
@@ -137,6 +151,10 @@ static void row_add(Row *row, const Sample *sample, const StoreLatency *latency)
                 sum->bytes[d] += sample->bytes[d];
                 if (latency->known)
                         histogram_add(&sum->latency[d], &sample->latency[d]);
+                if (latency->direction_mean_ns[d] > 0) {
+                        row->direction_ns[d] += (double) latency->direction_mean_ns[d] * (double) sample->ios[d];
+                        row->direction_known_ios[d] += (double) sample->ios[d];
+                }
         }
         sum->duration_ns += sample->duration_ns;
         sum->errors += sample->errors;
@@ -176,6 +194,10 @@ static void row_finish(Row *row) {
                              histogram_percentile(all, 0.99, &row->latency.p99_ns) == 0 &&
                              histogram_max(all, &row->latency.max_ns) == 0;
         row->latency.mean_ns = row->latency_known_ios > 0 ? (uint64_t) (row->latency_ns / row->latency_known_ios) : 0;
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                if (row->direction_known_ios[d] > 0)
+                        row->latency.direction_mean_ns[d] =
+                                (uint64_t) (row->direction_ns[d] / row->direction_known_ios[d]);
         row->sum.cpu_percent = mean_of(&row->cpu);
         row->sum.worker_cpu_percent = mean_of(&row->worker_cpu);
         row->sum.ring_cpu_percent = mean_of(&row->ring_cpu);
@@ -225,15 +247,17 @@ static int each_row(Printer *printer, Store *store, const StoreSampleQuery *quer
 
 static int print_document(Printer *printer, FILE *f, Store *store, const StoreRun *run, const StoreSampleQuery *query,
                           Error *error) {
+        StoreSampleQuery with_latency = *query; /* of each direction: the table has no room for that */
         json_object *head = json_object_new_object();
 
         if (!head)
                 return -ENOMEM;
+        with_latency.with_latency = true;
         json_add_u64(head, "run", query->run);
         json_add_seconds(head, "interval_s", printer->every_ns ?: run->sample_interval_ns);
         int r = output_array_begin(&printer->array, printer->cli, f, head, "samples");
         if (r >= 0)
-                r = each_row(printer, store, query, error);
+                r = each_row(printer, store, &with_latency, error);
         return r < 0 ? r : output_array_end(&printer->array);
 }
 

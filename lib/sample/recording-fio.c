@@ -8,6 +8,7 @@
 
 #include "sample/recording-internal.h"
 #include "util/macro.h"
+#include "util/parse.h"
 
 #define N_JOBS_MAX 4096 /* in one file */
 #define FIO_COLUMNS_MIN 3
@@ -72,6 +73,19 @@ static int kind_word_of(const char *name, RecordingKind kind, Error *error) {
                 return error_set(error, ERROR_USAGE, EINVAL,
                                  "%s: the name does not tell what the log holds; say --kind iops, bw or lat", name);
         return word;
+}
+
+bool recording_is_fio(const Lines *l, RecordingKind kind) {
+        uint64_t direction, block_bytes;
+        const char *end = strrchr(l->name, '.');
+        bool is_csv = end && (strcasecmp(end, ".csv") == 0 || strcasecmp(end, ".tsv") == 0);
+
+        if (is_csv && kind == RECORDING_UNKNOWN && kind_word_in(l->name) < 0)
+                return false;
+        if (l->n_fields < FIO_COLUMNS_MIN || l->n_fields > FIO_COLUMNS_MAX)
+                return false;
+        return parse_u64_range(l->fields[2], 0, N_DIRECTIONS - 1, &direction) >= 0 &&
+               (l->n_fields == FIO_COLUMNS_MIN || parse_u64(l->fields[3], &block_bytes) >= 0);
 }
 
 typedef struct FioReader {

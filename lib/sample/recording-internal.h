@@ -94,5 +94,8 @@ uint64_t recording_ns(double value, double unit_ns);
 int recording_read_fio(Recording *recording, Lines *lines, RecordingKind kind, Error *error);
 int recording_read_csv(Recording *recording, Lines *lines, RecordingNotes *notes, Error *error);
 
+/* Whether the line may be one of fio's log, in a file of that name; kind: what it is said to hold. */
+bool recording_is_fio(const Lines *lines, RecordingKind kind);
+
 /* Why a log of fio's is not needed, told by its name; NULL if it is. */
 const char *recording_unneeded(const char *name, RecordingKind kind);

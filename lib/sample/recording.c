@@ -241,8 +241,13 @@ int recording_add(Recording *recording, const char *name, FILE *f, RecordingForm
                 return r;
         if (r == 0 && !notes.left_out)
                 notes.left_out = "there is not one row in it";
-        if (format == RECORDING_GUESSED && r > 0)
+        if (format == RECORDING_GUESSED && r > 0) {
                 format = parse_double(lines.fields[0], &number) >= 0 ? RECORDING_FIO : RECORDING_CSV;
+                if (format == RECORDING_FIO && !recording_is_fio(&lines, kind))
+                        r = lines_wrong(&lines, error, "no line of a log of fio's (time in ms, value, direction 0 to "
+                                        "2, maybe block size), and if this is CSV, it has no header: expected a line "
+                                        "of names first, as in time_s,write_iops");
+        }
         if (r > 0)
                 r = format == RECORDING_FIO ? recording_read_fio(recording, &lines, kind, error)
                                             : recording_read_csv(recording, &lines, &notes, error);
@@ -420,7 +425,8 @@ static void row_set(const Timeline *timeline, RecordingRow *row, const Slot *slo
         }
 }
 
-static void rows_fill(const Timeline *timeline, RecordingRow *rows) {
+static void rows_fill(const Timeline *timeline, RecordingSeries *series) {
+        RecordingRow *rows = series->rows;
         uint64_t begin_ns = timeline->slots[0].from_ns, previous_ns = begin_ns;
         Rest rest = {};
 
@@ -429,6 +435,9 @@ static void rows_fill(const Timeline *timeline, RecordingRow *rows) {
                 uint64_t silent = n_silent(timeline, previous_ns, slot), from_ns = previous_ns;
                 uint64_t silent_ns = silent > 0 ? (slot->from_ns - from_ns) / silent : 0;
 
+                if (silent > 0 && series->n_missing == 0)
+                        series->missing_from_ns = from_ns - begin_ns;
+                series->n_missing += silent;
                 for (uint64_t k = 1; k <= silent; k++) {
                         uint64_t to_ns = k < silent ? from_ns + k * silent_ns : slot->from_ns;
                         *rows++ = (RecordingRow){ .from_ns = previous_ns - begin_ns, .to_ns = to_ns - begin_ns };
@@ -521,7 +530,7 @@ int recording_get_series(const Recording *recording, RecordingSeries *ret, Error
         if (!series.rows)
                 return no_memory("the recording", error);
 
-        rows_fill(&timeline, series.rows);
+        rows_fill(&timeline, &series);
         series.errors_known = rows_detail(&timeline, series.rows, series.n);
         if (rows_split(&timeline, &series) < 0)
                 return no_memory("the recording", error);

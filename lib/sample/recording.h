@@ -63,7 +63,7 @@ DEFINE_CLEANUP(Recording *, recording_free)
 #define _cleanup_recording_ _cleanup_(recording_freep)
 
 typedef enum RecordingFormat {
-        RECORDING_GUESSED, /* fio if the file begins with a line of numbers */
+        RECORDING_GUESSED, /* fio if the file begins with a line of numbers; one that no log of fio's has is an error */
         RECORDING_FIO,
         RECORDING_CSV,
 } RecordingFormat;
@@ -116,6 +116,8 @@ typedef struct RecordingSeries {
         size_t n_changes;
         int64_t begin_at_ns;  /* CLOCK_REALTIME, where times count from 1970 (fio: log_unix_epoch); 0: not told */
         uint64_t interval_ns; /* the usual length, rounded as intervals that people choose are */
+        uint64_t n_missing; /* rows that nobody told anything of, between others: no I/O */
+        uint64_t missing_from_ns; /* where the first of them begins */
         bool errors_known; /* each row with a detail tells them */
         uint64_t assumed_block_bytes; /* without which bytes, or I/Os, could not be reckoned; 0: nothing was assumed */
 } RecordingSeries;

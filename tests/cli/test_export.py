@@ -86,6 +86,17 @@ def test_csv(database, script):
     assert numbers(exported(cli, 1, "--phase", "read")) == numbers(table[2:])
 
 
+def test_latencies_of_each_direction_come_back_from_json(cli):
+    csv = "time_s,read_ios,write_ios,read_latency_ns,write_latency_ns\n" + "".join(
+        f"{t},{10 * t},30,{1000 * t},{5000 * t}\n" for t in (1, 2, 3))
+    cli("import", "-", input=csv)
+    cli("import", "-", input=cli("export", 1, "--json").out)
+    assert cli("export", 2).out == cli("export", 1).out
+    (row,) = cli.json("samples", 1, "--every", "3")["samples"]
+    assert row["read_latency_ns"] == (10 * 1000 + 20 * 2000 + 30 * 3000) // 60
+    assert (row["write_latency_ns"], row["trim_latency_ns"]) == (10000, None)
+
+
 def test_json_is_that_of_samples(database, script):
     cli = database.write(script().run(phases=("a", "b")).samples(3).samples(2, phase=1, reads=5))
     assert cli("export", 1, "--format", "json").out == cli("samples", 1, "--json").out

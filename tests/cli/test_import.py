@@ -53,7 +53,7 @@ def fall(recording):
 
 def test_run(cli, fall):
     assert cli.json("import", *fall) == {"run": 1, "n_samples": 1800, "elapsed_s": 1800, "assumed_bs": None,
-                                         "changes": []}
+                                         "changes": [], "n_missing": 0, "notices": []}
     (run,) = cli.json("list")["runs"]
     assert run["run"] == 1 and run["name"] == "night" and run["state"] == "done" and run["label"] is None
     assert run["device"] == {"path": "night_iops.1.log", "model": None, "serial": None, "wwn": None, "size_bytes": 0}
@@ -178,7 +178,38 @@ def test_all_that_fio_writes_at_once(cli, recording):
     result = cli("import", *files)
     assert result.err.count("is left out") == 2
     assert cli.json("show", 1)["phases"][0]["ios"] == 500
+    told = [cli("show", 1).out, cli("import", *reversed(files)).out]
+    assert not any("slat" in text or "hist" in text for text in told), told
+    assert "from night_clat.1.log, night_bw.1.log, night_iops.1.log\n" in told[1]
     assert "nothing to import" in cli("import", files[3], check=2).err
+
+
+@pytest.mark.parametrize("times,n,first", [([1, 2, 3], 0, None), ([1, 2, 3, 6, 7, 9], 3, "3.0 s"),
+                                           ([1, 2, 4], 1, "2.0 s")])  # fmt: skip
+def test_rows_that_are_missing_are_told(cli, times, n, first):
+    result = cli("import", "-", "--json", input="time_s,write_ios\n" + "".join(f"{t},100\n" for t in times))
+    assert result.json["n_missing"] == n and len(result.json["notices"]) == (n > 0)
+    if n == 0:
+        assert result.err == ""
+        return
+    (notice,) = result.json["notices"]
+    assert result.err == f"plateau: {notice}\n"
+    assert notice.startswith(f"{n} interval{'s' * (n > 1)} of {times[-1]} ha") and f"after {first}" in notice
+
+
+@pytest.mark.parametrize("name,text", [
+    ("x_iops.log", "1,500,7\n"), ("x_iops.log", "1,500\n"), ("x_iops.log", "1,500,1,4096.5\n"), ("x.csv", "1,500,1\n"),
+    ("x_iops.log", "1,2,1,4,5,6,7,8\n"), ("x.log", "1.0,35000.5,0.25\n"),
+])  # fmt: skip
+def test_csv_without_a_header_is_not_taken_for_a_log(cli, recording, name, text):
+    path = recording(name, text)
+    told = cli("import", path, check=2).err
+    assert f"{path}:1: no line of a log of fio's" in told and "it has no header" in told
+
+
+def test_one_interval_is_one(cli):
+    assert cli("import", "-", input="time_s,write_ios\n1,100\n").out.startswith("run 1: 1 interval, ")
+    assert "imported 1 interval," in cli("show", 1).out
 
 
 def test_a_job_that_ends_early_is_no_fall(cli, recording):
