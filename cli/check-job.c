@@ -302,8 +302,12 @@ static int print_phases(const Job *job, const Plan *plan) {
 static void tell_region(FILE *f, const PhasePlan *phase) {
         char offset[TEXT_SIZE_MAX], size[TEXT_SIZE_MAX];
 
-        fprintf(f, "; %s from byte %" PRIu64 " (%s) on", text_format_size(phase->region_bytes, size),
-                phase->region_offset, text_format_size(phase->region_offset, offset));
+        fprintf(f, "; %s from ", text_format_size(phase->region_bytes, size));
+        if (phase->region_offset == 0)
+                fputs("the start of the device on", f);
+        else
+                fprintf(f, "byte %" PRIu64 " (%s) on", phase->region_offset,
+                        text_format_size(phase->region_offset, offset));
         if (phase->stream_step_bytes > 0)
                 fprintf(f, ", each stream %s behind the one before",
                         text_format_size(phase->stream_step_bytes, size));
@@ -365,7 +369,8 @@ static char *phase_details(const Job *job, const PhasePlan *phase, bool has_size
 static int print_details(const Job *job, const Plan *plan, bool has_size) {
         for (size_t i = 0, n; i < plan->n_phases; i += n) {
                 _cleanup_free_ char *details = phase_details(job, &plan->phases[i], has_size);
-                _cleanup_free_ char *name = text_escape(job->phases[plan->phases[i].index].name);
+                _cleanup_free_ char *plain = phase_plan_name(&plan->phases[i], job);
+                _cleanup_free_ char *name = plain ? text_escape(plain) : NULL;
 
                 n = count_cells(plan, i);
                 if (!details || !name)

@@ -397,7 +397,7 @@ static void print_matrices(const Shown *shown) {
 
 /* What a user may take for the drive's doing; moments are nothing to speak of. */
 static void print_host_limit(const Shown *shown) {
-        char span[TIME_SPAN_MAX], busy[TIME_SPAN_MAX], ring[TIME_SPAN_MAX];
+        char span[TIME_SPAN_MAX];
         uint64_t cores_ns = 0, ring_ns = 0;
 
         for (size_t i = 0; i < shown->phases.n; i++) {
@@ -406,16 +406,21 @@ static void print_host_limit(const Shown *shown) {
         }
         if (cores_ns + ring_ns < HOST_ALARM_NS)
                 return;
-        printf("\nThe host, not the drive, set the pace for %s of the run: all of its cores were busy for %s, and a "
-               "ring thread never waited for the drive for %s.\n", time_format_span(cores_ns + ring_ns, span),
-               time_format_span(cores_ns, busy), time_format_span(ring_ns, ring));
+        printf("\nThe host, not the drive, set the pace for %s of the run:",
+               time_format_span(cores_ns + ring_ns, span));
+        if (cores_ns > 0)
+                printf(" all of its cores were busy for %s%s", time_format_span(cores_ns, span),
+                       ring_ns > 0 ? ", and" : "");
+        if (ring_ns > 0)
+                printf(" a ring thread never waited for the drive for %s", time_format_span(ring_ns, span));
+        puts(".");
 }
 
 static int print_phases(const Shown *shown) {
         static const TableColumn columns[] = {
                 { "PHASE", .right = true }, { "NAME", .truncate = true }, { "RW" },
                 { "BS", .right = true, .rank = 3 }, { "JOBSxDEPTH", .right = true, .rank = 8 },
-                { "WORKERS", .right = true, .may_be_empty = true, .rank = 10 }, { "STATE" },
+                { "WORKERS", .right = true, .may_be_empty = true, .rank = 8 }, { "STATE" },
                 { "TIME", .right = true }, { "MOVED", .right = true, .rank = 6 }, { "IOPS", .right = true },
                 { "MB/S", .right = true, .rank = 2 },
                 { "CPU", .right = true, .may_be_empty = true, .rank = 1 },
@@ -516,7 +521,7 @@ static int print_summary(const Shown *shown) {
         if (!shown->run.errors_known)
                 return puts("; errors unknown") < 0 ? -EIO : 0;
         printf("; %" PRIu64 " I/O error%s", errors, plural(errors));
-        if (verified_total(&shown->verified, &verified))
+        if (verified_total(&shown->verified, &verified) && verification_errors(&verified) > 0)
                 printf("; %" PRIu64 " block%s read back not as written", verification_errors(&verified),
                        verification_errors(&verified) == 1 ? " was" : "s were");
         return putchar('\n') < 0 ? -EIO : 0;

@@ -209,6 +209,9 @@ def test_text_tells_what_limits_ends_and_destroys(cli, job):
     text = cli("check-job", job(DETAILS), "--size", "1g").out
     details = {line.split("'")[1]: line for line in text.splitlines() if line.startswith("phase '")}
     assert "512 MiB from byte 1048576 (1 MiB) on" in details["a"]
+    path = job("[v]\nrw=write\nsize=1m\nverify=md5\n", "verify.fio")
+    whole = cli("check-job", path, "--size", "1g").out
+    assert all(f"phase '{name}': 1 MiB from the start of the device on\n" in whole for name in ("v", "v verify"))
     assert "at most 500 reads a second; at most 100 writes a second" in details["a"]
     assert "the first 30.0 s are not counted" in details["a"]
     assert "when the deviation of IOPS was below 2 % for 1 min 0 s" in details["a"]
@@ -263,7 +266,7 @@ def test_a_steadystate_that_no_window_can_attain_is_told(cli, job, times, never)
 
 @pytest.mark.parametrize("lines,told", [
     ("size=2g", "the size of 2147483648 bytes reaches beyond the target's end: cut to 1073741824"),
-    ("size=10000", "the last 1808 bytes are left out: no multiple of bs=4096"),
+    ("size=10000", "its last 1808 bytes are left out: no multiple of bs=4096"),
     ("offset_increment=600m\nnumjobs=2\nsize=600m", "the last stream begins 444596224 bytes before the target's end"),
 ])  # fmt: skip
 def test_a_region_that_is_cut_is_told_with_its_line(cli, job, lines, told):
