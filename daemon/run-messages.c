@@ -185,7 +185,7 @@ static bool position_is_sound(const Position *position) {
         return position->first_index <= position->low_index && position->low_index <= position->next_index &&
                position->settled_from <= position->settled_to && position->settled_to <= position->low_index &&
                fits_database(position->next_index) && fits_database(position->next_write) &&
-               fits_database(position->issued_bytes);
+               fits_database(position->done_bytes);
 }
 
 /* One of each ring thread that the phase was planned with. */

@@ -140,6 +140,6 @@ void pattern_take_up(const PhasePlan *plan, bool drained, Position *position) {
         } else {
                 position->next_index = position->low_index;
                 pattern_init(&pattern, plan, 0); /* sizes are alike in all slices */
-                position->issued_bytes = bytes_before(&pattern, position->low_index);
+                position->done_bytes = bytes_before(&pattern, position->low_index);
         }
 }

@@ -13,7 +13,7 @@ void pool_begin(Pool *ret, const PhasePlan *phase, const Positions *at) {
         *rest = *phase;
         ret->is_on = phase_plan_pools(phase);
         for (uint32_t i = 0; i < at->n; i++) {
-                uint64_t bytes = at->of[i].issued_bytes;
+                uint64_t bytes = at->of[i].done_bytes;
 
                 if (rest->limit_bytes != UINT64_MAX)
                         rest->limit_bytes -= MIN(rest->limit_bytes, bytes);

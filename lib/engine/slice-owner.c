@@ -136,9 +136,9 @@ static void set_limits(Slice *s) {
 /* Before the thread runs the phase. */
 static void begin_at(Slice *s, const Position *at) {
         s->next_index = at->next_index;
-        s->issued_bytes = at->issued_bytes;
+        s->issued_bytes = at->done_bytes;
         s->n_unflushed = 0;
-        s->n_issued = phase_plan_ios(&s->phase, at->issued_bytes);
+        s->n_issued = phase_plan_ios(&s->phase, at->done_bytes);
         set_limits(s);
         s->position = *at;
         s->mark = (PositionMark){ .low_index = at->low_index };
@@ -228,7 +228,7 @@ static bool read_progress(const Slice *s, Position *ret) {
 
         ret->next_index = atomic_load_explicit(&s->progress.next_index, memory_order_relaxed);
         ret->next_write = atomic_load_explicit(&s->progress.next_write, memory_order_relaxed);
-        ret->issued_bytes = atomic_load_explicit(&s->progress.issued_bytes, memory_order_relaxed);
+        ret->done_bytes = atomic_load_explicit(&s->progress.issued_bytes, memory_order_relaxed);
         atomic_thread_fence(memory_order_acquire);
         return version % 2 == 0 && atomic_load_explicit(&s->progress.version, memory_order_relaxed) == version;
 }
@@ -246,7 +246,7 @@ static bool read_position(const Slice *s, Position *ret) {
                 if (!is_outstanding(&s->slots[i], ret->next_index, &index))
                         continue;
                 low = MIN(low, index);
-                ret->issued_bytes -= pattern_at(&s->pattern, index).length;
+                ret->done_bytes -= pattern_at(&s->pattern, index).length;
         }
         ret->low_index = MAX(s->position.low_index, low);
         return !tally_is_counting(&s->tally);

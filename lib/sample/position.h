@@ -13,7 +13,7 @@ typedef struct Position {
         uint64_t low_index;    /* the lowest one that had not completed */
         uint64_t next_index;   /* the next to be submitted */
         uint64_t next_write;   /* number of the ring thread's next write; no two of a run have the same */
-        uint64_t issued_bytes; /* of the share, towards its limit, but for those that had not completed */
+        uint64_t done_bytes;   /* of the share, towards its limit: submitted, but for those that had not completed */
 
         /* Completed at least POSITION_SETTLED_NS before: no cache of a drive holds them back any more. */
         uint64_t settled_from, settled_to;

@@ -86,7 +86,7 @@ static void put_position(Writer *w, const Position *position) {
         put_u64(w, position->low_index);
         put_u64(w, position->next_index);
         put_u64(w, position->next_write);
-        put_u64(w, position->issued_bytes);
+        put_u64(w, position->done_bytes);
         put_u64(w, position->settled_from);
         put_u64(w, position->settled_to);
 }
@@ -187,7 +187,7 @@ static void get_position(Reader *r, Position *ret) {
         ret->low_index = get_u64(r);
         ret->next_index = get_u64(r);
         ret->next_write = get_u64(r);
-        ret->issued_bytes = get_u64(r);
+        ret->done_bytes = get_u64(r);
         ret->settled_from = get_u64(r);
         ret->settled_to = get_u64(r);
 }

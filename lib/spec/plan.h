@@ -106,6 +106,9 @@ char *phase_plan_name(const PhasePlan *phase, const Job *job);
 /* Whether the reads of a phase go through its region once, from its start to its end. */
 bool phase_plan_reads_in_order(const PhasePlan *phase);
 
+/* Of all of a phase's plan by which it is settled what is done where, and with what contents: 63 bits, not 0. */
+uint64_t phase_plan_order_hash(const PhasePlan *phase);
+
 /* Bytes from the first stream's region's start to the last one's end. */
 uint64_t phase_plan_span_bytes(const PhasePlan *phase);
 

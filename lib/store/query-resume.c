@@ -96,7 +96,7 @@ static void read_position(Columns *c, Position *position) {
         position->low_index = column_u64(c);
         position->next_index = column_u64(c);
         position->next_write = column_u64(c);
-        position->issued_bytes = column_u64(c);
+        position->done_bytes = column_u64(c);
         position->settled_from = column_u64(c);
         position->settled_to = column_u64(c);
 }

@@ -198,7 +198,7 @@ static int set_position(Store *store, uint32_t run, uint32_t phase, uint32_t sha
         bind_u64(&b, position->low_index);
         bind_u64(&b, position->next_index);
         bind_u64(&b, position->next_write);
-        bind_u64(&b, position->issued_bytes);
+        bind_u64(&b, position->done_bytes);
         bind_u64(&b, position->settled_from);
         bind_u64(&b, position->settled_to);
         return statement_step(store, stmt, error, "add a sample to");

@@ -231,7 +231,7 @@ static int insert_phase_row(Store *store, sqlite3_stmt *stmt, uint32_t run, size
         bind_u64(&b, plan->region_offset);
         bind_u64(&b, plan->region_bytes);
         bind_u64(&b, plan->ramp_ns);
-        bind_u64(&b, standing_order_hash(plan));
+        bind_u64(&b, phase_plan_order_hash(plan));
         bind_u64_if(&b, plan->has_planned_time, plan->planned_ns);
         bind_u64_if(&b, plan->has_planned_bytes, plan->planned_write_bytes);
         bind_text(&b, phase_state_name(PHASE_PENDING));

@@ -25,7 +25,7 @@ static void position_code(Codec *codec, Position *position) {
         codec_u64(codec, &position->low_index);
         codec_u64(codec, &position->next_index);
         codec_u64(codec, &position->next_write);
-        codec_u64(codec, &position->issued_bytes);
+        codec_u64(codec, &position->done_bytes);
         codec_u64(codec, &position->settled_from);
         codec_u64(codec, &position->settled_to);
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/hash.h"
 #include "util/macro.h"
 #include "util/time.h"
 
@@ -33,47 +32,6 @@ Standing *standing_free(Standing *standing) {
         return NULL;
 }
 
-static uint64_t hash_direction(uint64_t hash, const PhasePlan *plan, Direction d) {
-        const BlockSplit *split = &plan->split[d];
-        const ZoneSplit *zones = &plan->zones[d];
-
-        hash = hash_mix64_2(hash, plan->block_bytes[d]);
-        hash = hash_mix64_2(hash, plan->n_blocks[d]);
-        hash = hash_mix64_2(hash, split->n);
-        for (uint32_t i = 0; i < MIN(split->n, (uint32_t) SPLIT_N_MAX); i++)
-                hash = hash_mix64_2(hash, (uint64_t) split->bytes[i] << 8 | split->percent[i]);
-        hash = hash_mix64_2(hash, zones->n);
-        for (uint32_t i = 0; i < MIN(zones->n, (uint32_t) SPLIT_N_MAX); i++)
-                hash = hash_mix64_2(hash, (uint64_t) zones->access[i] << 8 | zones->size[i]);
-        return hash;
-}
-
-/* It is kept with the run: what is added to a plan must change the hash only where it is used. */
-uint64_t standing_order_hash(const PhasePlan *plan) {
-        const Content *content = &plan->content;
-        uint64_t theta;
-
-        memcpy(&theta, &plan->zipf_theta, sizeof(theta));
-        const uint64_t values[] = {
-                plan->action,           plan->rw,
-                plan->read_percent,     plan->iodepth,
-                plan->numjobs,          plan->workers,
-                plan->region_offset,    plan->stream_step_bytes,
-                plan->region_bytes,     plan->limit_bytes,
-                plan->limit_ios,        plan->distribution,
-                theta,                  plan->random_map,
-                plan->seed,             content->is_zero,
-                content->compress_percent, content->dedupe_percent,
-        };
-        uint64_t hash = 0;
-
-        for (size_t i = 0; i < ELEMENTSOF(values); i++)
-                hash = hash_mix64_2(hash, values[i]);
-        for (Direction d = 0; d < N_DIRECTIONS; d++)
-                hash = hash_direction(hash, plan, d);
-        return MAX(hash >> 1, UINT64_C(1));
-}
-
 static PhaseShape shape_of(const PhasePlan *plan) {
         PhaseShape shape = {
                 .region_offset = plan->region_offset,
@@ -81,7 +39,7 @@ static PhaseShape shape_of(const PhasePlan *plan) {
                 .iodepth = plan->iodepth,
                 .numjobs = plan->numjobs,
                 .workers = plan->workers,
-                .order_hash = standing_order_hash(plan),
+                .order_hash = phase_plan_order_hash(plan),
         };
 
         memcpy(shape.block_bytes, plan->block_bytes, sizeof(shape.block_bytes));
@@ -156,16 +114,16 @@ static bool may_reach(uint64_t done, uint64_t limit, uint64_t elapsed_ns) {
 
 /* Whether a phase that went on when the last sample was told may have come to its end since. */
 static bool may_have_ended(const PhasePlan *phase, const PhaseStanding *standing) {
-        uint64_t issued_bytes = 0;
+        uint64_t done_bytes = 0;
 
         for (uint32_t i = 0; i < standing->positions.n; i++)
-                issued_bytes += standing->positions.of[i].issued_bytes;
+                done_bytes += standing->positions.of[i].done_bytes;
         if (phase->runtime_ns > 0 && standing->elapsed_ns + UNKNOWN_NS >= phase->runtime_ns)
                 return true;
-        if (phase->limit_bytes < UINT64_MAX && may_reach(issued_bytes, phase->limit_bytes, standing->elapsed_ns))
+        if (phase->limit_bytes < UINT64_MAX && may_reach(done_bytes, phase->limit_bytes, standing->elapsed_ns))
                 return true;
         if (phase->limit_ios > 0 &&
-            may_reach(phase_plan_ios(phase, issued_bytes), phase->limit_ios, standing->elapsed_ns))
+            may_reach(phase_plan_ios(phase, done_bytes), phase->limit_ios, standing->elapsed_ns))
                 return true;
         return phase->steady_hold_ns > 0 || (phase->fio_steady.is_set && phase->fio_steady.duration_ns > 0);
 }

@@ -17,7 +17,7 @@ typedef struct PhaseShape {
         uint64_t block_bytes[N_DIRECTIONS];
         uint64_t region_offset, region_bytes; /* bytes */
         uint32_t iodepth, numjobs, workers;
-        uint64_t order_hash; /* standing_order_hash(); 0: not known */
+        uint64_t order_hash; /* phase_plan_order_hash(); 0: not known */
 } PhaseShape;
 
 typedef struct PhaseStanding {
@@ -45,9 +45,6 @@ typedef struct Standing {
         PhaseStanding *phases; /* by index */
         Histories *histories;  /* of the shares that the phases' shapes tell; NULL before standing_make_histories() */
 } Standing;
-
-/* Of all of a phase's plan by which it is settled what is done where, when and with what contents: 63 bits, not 0. */
-uint64_t standing_order_hash(const PhasePlan *plan);
 
 /* Nothing done yet, n_phases of zeros. NULL if memory ran out. */
 Standing *standing_new(uint32_t n_phases);

@@ -16,7 +16,7 @@ START_TEST(positions_that_cannot_be_are_refused) {
                 { .low_index = 3, .next_index = 3, .settled_to = 4 },
                 { .next_index = UINT64_MAX },
                 { .next_write = UINT64_MAX },
-                { .issued_bytes = UINT64_MAX },
+                { .done_bytes = UINT64_MAX },
         };
         Message message = { .type = MESSAGE_SAMPLE, .sample = calloc(1, sizeof(Sample)) };
 

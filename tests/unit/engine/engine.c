@@ -136,7 +136,7 @@ START_TEST(a_number_of_ios_ends_the_phase) {
         PhasePlan phase = phase_plan(RW_RANDWRITE, BLOCKS * 4096, 4096, 7, UINT64_MAX);
         Plan plan = { .n_phases = 1, .phases = &phase };
         _cleanup_close_ int fd = memory_file(phase.region_bytes);
-        Positions at = { .n = 1, .of[0] = { .next_index = 600, .low_index = 600, .issued_bytes = 600 * 4096 } };
+        Positions at = { .n = 1, .of[0] = { .next_index = 600, .low_index = 600, .done_bytes = 600 * 4096 } };
 
         phase.limit_ios = IOS;
         start_engine(&plan, fd, RING_URING, 0);
@@ -204,7 +204,7 @@ START_TEST(a_rate_begins_anew_where_a_phase_is_taken_up) {
         PhasePlan phase = phase_plan(RW_RANDWRITE, 64 * 4096, 4096, 4, 2 * IOS * 4096);
         Plan plan = { .n_phases = 1, .phases = &phase };
         _cleanup_close_ int fd = memory_file(phase.region_bytes);
-        Positions at = { .n = 1, .of[0] = { .next_index = IOS, .low_index = IOS, .issued_bytes = IOS * 4096 } };
+        Positions at = { .n = 1, .of[0] = { .next_index = IOS, .low_index = IOS, .done_bytes = IOS * 4096 } };
 
         phase.rate_iops[DIRECTION_WRITE] = PER_SECOND;
         start_engine(&plan, fd, RING_URING, 0);

@@ -375,14 +375,14 @@ END_TEST
 START_TEST(random_order_jumps_over_what_is_not_known) {
         PhasePlan p = plan(RW_RANDWRITE, GIB, 4096, 4096, 0);
         Position position = {
-                .low_index = 40, .next_index = 50, .next_write = 60, .issued_bytes = 999, .settled_to = 30,
+                .low_index = 40, .next_index = 50, .next_write = 60, .done_bytes = 999, .settled_to = 30,
         };
 
         pattern_take_up(&p, false, &position);
         ck_assert_uint_eq(position.next_index, 50 + PATTERN_JUMP);
         ck_assert_uint_eq(position.first_index, position.next_index);
         ck_assert_uint_eq(position.low_index, position.next_index);
-        ck_assert_uint_eq(position.issued_bytes, 999);
+        ck_assert_uint_eq(position.done_bytes, 999);
         ck_assert_uint_eq(position.settled_to, 30); /* that was written all the same */
 }
 END_TEST
@@ -404,7 +404,7 @@ START_TEST(other_orders_repeat_what_is_not_known) {
                         ck_assert_uint_eq(position.next_index, low);
                         ck_assert_uint_eq(position.low_index, low);
                         ck_assert_uint_eq(position.first_index, 0);
-                        ck_assert_uint_eq(position.issued_bytes, lengths_before(&plans[i], low));
+                        ck_assert_uint_eq(position.done_bytes, lengths_before(&plans[i], low));
                 }
 }
 END_TEST

@@ -508,7 +508,7 @@ static Position await_bytes(uint64_t bytes) {
 
         do
                 engine_positions(engine, &positions);
-        while (positions.of[0].issued_bytes < bytes);
+        while (positions.of[0].done_bytes < bytes);
         return positions.of[0];
 }
 
@@ -528,7 +528,7 @@ START_TEST(position_tells_what_has_completed_without_a_gap) {
         ck_assert_uint_eq(position.low_index, 0);
         ck_assert_uint_eq(position.next_index, 12);
         ck_assert_uint_eq(position.next_write, 12);
-        ck_assert_uint_eq(position.issued_bytes, 11 * 4096);
+        ck_assert_uint_eq(position.done_bytes, 11 * 4096);
 
         atomic_store(&hold_first, false);
         await_idle();
@@ -543,7 +543,7 @@ END_TEST
 START_TEST(a_phase_goes_on_where_it_stood) {
         const Positions at = {
                 .n = 1,
-                .of[0] = { .first_index = 100, .low_index = 100, .next_index = 100, .issued_bytes = 8 * 4096,
+                .of[0] = { .first_index = 100, .low_index = 100, .next_index = 100, .done_bytes = 8 * 4096,
                            .settled_from = 3, .settled_to = 9 },
         };
 
@@ -557,7 +557,7 @@ START_TEST(a_phase_goes_on_where_it_stood) {
         ck_assert_uint_eq(position.first_index, 100);
         ck_assert_uint_eq(position.next_index, 104); /* four were left */
         ck_assert_uint_eq(position.next_write, 16);  /* numbered over all phases */
-        ck_assert_uint_eq(position.issued_bytes, 12 * 4096);
+        ck_assert_uint_eq(position.done_bytes, 12 * 4096);
         ck_assert_uint_eq(position.settled_to, 9);
         end();
 }

@@ -153,9 +153,9 @@ START_TEST(taking_up_knows_the_bytes_before) {
                         pattern_take_up(&p, false, &position);
                         ck_assert_uint_eq(position.next_index, low);
                         if (rw_mode_is_random(modes[i]))
-                                ck_assert_double_eq_tol((double) position.issued_bytes, (double) bytes, 300 * KIB);
+                                ck_assert_double_eq_tol((double) position.done_bytes, (double) bytes, 300 * KIB);
                         else
-                                ck_assert_uint_eq(position.issued_bytes, bytes);
+                                ck_assert_uint_eq(position.done_bytes, bytes);
                 }
 }
 END_TEST

@@ -292,7 +292,7 @@ START_TEST(each_goes_on_at_its_own_position) {
         phases[0] = phases[1] = phase_plan(3, 3000);
         for (unsigned i = 0; i < 3; i++)
                 at.of[i] = (Position){
-                        .first_index = i, .low_index = 100 * i, .next_index = 100 * i, .issued_bytes = 100 * i * BLOCK,
+                        .first_index = i, .low_index = 100 * i, .next_index = 100 * i, .done_bytes = 100 * i * BLOCK,
                 };
         start_engine(0);
         ck_assert_int_eq(engine_take_up_phase(engine, 0, &at, 5 * NSEC_PER_SEC), 0);
@@ -302,7 +302,7 @@ START_TEST(each_goes_on_at_its_own_position) {
         engine_positions(engine, &positions);
         for (unsigned i = 0; i < 3; i++) {
                 ck_assert_uint_eq(positions.of[i].first_index, i);
-                ck_assert_uint_eq(positions.of[i].issued_bytes, positions.of[i].next_index * BLOCK);
+                ck_assert_uint_eq(positions.of[i].done_bytes, positions.of[i].next_index * BLOCK);
                 ck_assert_uint_eq(positions.of[i].low_index, positions.of[i].next_index);
                 ck_assert_uint_ge(positions.of[i].next_index, 100 * i);
         }
@@ -340,15 +340,15 @@ START_TEST(what_is_left_is_done_by_all) {
 
                 phases[0] = phases[1] = phase_plan(3, by_ios ? 5000 : 3000);
                 phases[0].limit_ios = by_ios ? 3000 : 0;
-                at.of[1] = (Position){ .low_index = 2500, .next_index = 2500, .issued_bytes = 2500 * BLOCK };
-                at.of[2] = (Position){ .low_index = 400, .next_index = 400, .issued_bytes = 400 * BLOCK };
+                at.of[1] = (Position){ .low_index = 2500, .next_index = 2500, .done_bytes = 2500 * BLOCK };
+                at.of[2] = (Position){ .low_index = 400, .next_index = 400, .done_bytes = 400 * BLOCK };
                 start_engine(0);
                 ck_assert_int_eq(engine_take_up_phase(engine, 0, &at, 0), 0);
                 await_state(ENGINE_IDLE);
                 engine_counters(engine, &counters);
                 ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], 100);
 
-                at.of[0].issued_bytes = 100 * BLOCK; /* all of it */
+                at.of[0].done_bytes = 100 * BLOCK; /* all of it */
                 ck_assert_int_eq(engine_take_up_phase(engine, 0, &at, 0), 0);
                 await_state(ENGINE_IDLE);
                 engine_counters(engine, &counters);

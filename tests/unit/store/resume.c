@@ -161,7 +161,7 @@ START_TEST(phases_are_known_as_they_were_planned) {
                 ck_assert_uint_eq(shape->numjobs, plan->numjobs);
                 ck_assert_uint_eq(shape->region_offset, plan->region_offset);
                 ck_assert_uint_eq(shape->region_bytes, plan->region_bytes);
-                ck_assert_uint_eq(shape->order_hash, standing_order_hash(plan));
+                ck_assert_uint_eq(shape->order_hash, phase_plan_order_hash(plan));
         }
 }
 END_TEST

@@ -83,7 +83,7 @@ START_TEST(a_phase_that_cannot_have_begun_is_not_in_doubt) {
         for (unsigned is_near = 0; is_near < 2; is_near++) {
                 setup("write");
                 standing->phases[1].elapsed_ns = 100 * NSEC_PER_SEC;
-                standing->phases[1].positions.of[0].issued_bytes = is_near ? MIB - 16 * KIB : MIB / 2;
+                standing->phases[1].positions.of[0].done_bytes = is_near ? MIB - 16 * KIB : MIB / 2;
                 ck_assert(standing_look_back(standing, "write back"));
                 standing_end_histories(standing, plan);
                 ck_assert(history_is_maybe(history(1), 100));

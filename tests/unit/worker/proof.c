@@ -504,7 +504,7 @@ END_TEST
 START_TEST(zeros_may_have_begun_in_the_seconds_that_are_not_known) {
         static const struct {
                 uint64_t runtime_ns, limit_bytes, limit_ios; /* of the phase before */
-                uint64_t elapsed_ns, issued_bytes;           /* into it */
+                uint64_t elapsed_ns, done_bytes;           /* into it */
                 bool may_have_ended;
                 uint64_t steady_hold_ns; /* of the phase before */
                 FioSteady fio_steady;
@@ -530,7 +530,7 @@ START_TEST(zeros_may_have_begun_in_the_seconds_that_are_not_known) {
         phases[0].steady_hold_ns = cases[_i].steady_hold_ns;
         phases[0].fio_steady = cases[_i].fio_steady;
         standings[0].elapsed_ns = standing.elapsed_ns = cases[_i].elapsed_ns;
-        standings[0].positions.of[0].issued_bytes = cases[_i].issued_bytes;
+        standings[0].positions.of[0].done_bytes = cases[_i].done_bytes;
 
         if (!cases[_i].may_have_ended) {
                 expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "put to another use");
