@@ -22,6 +22,7 @@
 static const struct {
         const char *name;
         const char *otherwise; /* where there is none */
+        bool is_flag;          /* true or false; elsewhere neither is a number */
 } columns[] = {
         { "elapsed_s", "" },        { "read_ios", "0" },      { "write_ios", "0" },
         { "trim_ios", "0" },        { "read_bytes", "0" },    { "write_bytes", "0" },
@@ -31,7 +32,7 @@ static const struct {
         { "latency_max_ns", "" },   { "errors", "" },         { "in_flight", "" },
         { "oldest_io_ns", "" },     { "cpu_percent", "" },    { "worker_cpu_percent", "" },
         { "ring_cpu_percent", "" }, { "held_percent", "" },   { "temperature_c", "" },
-        { "ramp", "0" },
+        { "ramp", "0", true },
 };
 
 typedef struct Scanner {
@@ -62,9 +63,9 @@ static int put_value(const Scanner *scanner, json_object *sample, size_t column,
 
         if (!text)
                 return -ENOMEM;
-        if (json_object_is_type(value, json_type_boolean))
+        if (json_object_is_type(value, json_type_boolean) && columns[column].is_flag)
                 text = json_object_get_boolean(value) ? "1" : "0";
-        if (text[strcspn(text, ",;\"# \t\r\n")] != '\0')
+        else if (json_object_is_type(value, json_type_boolean) || text[strcspn(text, ",;\"# \t\r\n")] != '\0')
                 return wrong_sample(scanner, "has a value that is no number and no time", error);
         fprintf(scanner->to, ",%s", text);
         return 0;

@@ -509,6 +509,8 @@ def test_json_however_it_is_laid_out(cli):
     (SAMPLES[:-30], "cut off after sample 1"), ("{}", "not of samples"), ("{", "not of samples"),
     ('{"jobs": [{"elapsed_s": 1}]}', "not of samples"), ('{"a": [{"x": "' + "y" * 20_000 + '"}]}', "not of samples"),
     (SAMPLES.replace("36864", '"1,2"'), "sample 2 has a value"),
+    (SAMPLES.replace("36864", "true"), "sample 2 has a value"),
+    (SAMPLES.replace('"errors": null', '"errors": false'), "sample 1 has a value"),
     (SAMPLES.replace("36864", "[]]"), "sample 2 is no JSON"),
     (SAMPLES.replace("36864", "-1"), "stdin:3: write_bytes is '-1'"),
     ('{"a": [{"elapsed_s" 1}]}', "sample 1 is no JSON"), ("{" * 100_000, "not of samples"),
