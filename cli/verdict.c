@@ -18,6 +18,7 @@ typedef struct Judged {
         Judgement judgement;
         Verdict verdict;
         bool by_file; /* held against --expect, and not the run's own job */
+        bool by_none; /* nor can that be read */
 } Judged;
 
 typedef struct JudgedRuns {
@@ -47,7 +48,7 @@ static double limit_iops(const Judgement *j, const Job *job) {
 
 /*
  * The text in the database is the one that was validated at the start, but by the version of that time: what this one
- * does not read expects nothing and limits nothing. Then *ret stays NULL.
+ * does not read may expect anything, and limits nothing. Then *ret stays NULL.
  */
 static int read_job(Job **ret, const StoreRun *run) {
         _cleanup_error_ Error error = {};
@@ -96,11 +97,13 @@ static int judge(void *item, Store *store, const Arguments *arguments, const cha
         else if (r >= 0 && job)
                 expectations = job->expectations;
         judged->by_file = expect != NULL;
+        judged->by_none = !expect && !job;
         if (r < 0)
                 return r;
 
         VerdictInput input = {
                 .expectations = &expectations,
+                .expectations_unknown = judged->by_none,
                 .analysis = j->analysis,
                 .state = j->run.state,
                 .end_detail = j->end_detail,
@@ -222,9 +225,10 @@ static int print_verdict(const Judged *judged) {
                 return -ENOMEM;
         printf("%s\nverdict: %s", title, verdict_result_name(judged->verdict.result));
         if (judged->verdict.is_default)
-                printf(", by plateau's own standard, as the %s expects nothing ([expect]):\n"
+                printf(", by plateau's own standard, as the %s ([expect]):\n"
                        "  %.0f %% of the burst must last, and no I/O may fail",
-                       judged->by_file ? "file" : "job", 100 * VERDICT_DEFAULT_FLOOR_RATIO_MIN);
+                       judged->by_file ? "file expects nothing" : judged->by_none ? "job cannot be read" :
+                       "job expects nothing", 100 * VERDICT_DEFAULT_FLOOR_RATIO_MIN);
         putchar('\n');
         for (size_t i = 0; i < judged->verdict.n_reasons; i++)
                 print_reason(&judged->verdict.reasons[i]);

@@ -295,6 +295,11 @@ void verdict_make(Verdict *ret, const VerdictInput *in) {
 
         *ret = (Verdict){ .result = VERDICT_PASS, .is_default = is_default };
         judge_run(ret, in, expectations.value[EXPECT_VERIFY_ERRORS_MAX]);
+        if (in->expectations_unknown)
+                verdict_add(ret, (VerdictReason){
+                        .which = -1, .expected = NAN, .measured = NAN, .result = VERDICT_INCONCLUSIVE,
+                        .text = "this version cannot read the run's job, nor what it expects: --expect may tell it",
+                });
         for (Expectation which = 0; which < N_EXPECTATIONS; which++)
                 if (expectations.is_set[which])
                         verdict_add(ret, judge(in, which, expectations.value[which]));

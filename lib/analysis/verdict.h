@@ -39,6 +39,7 @@ typedef enum VerifiedShare {
 
 typedef struct VerdictInput {
         const Expectations *expectations; /* none set: the default above; errors_max is 0 unless set */
+        bool expectations_unknown; /* the job that tells them cannot be read: nothing can be a pass */
         const Analysis *analysis;         /* of the judged phase */
         RunState state;
         const char *end_detail;    /* how the run ended, as its event tells; NULL: nothing is told */
@@ -71,7 +72,7 @@ typedef struct Verdict {
         VerdictResult result;
         bool is_default; /* the job expects nothing */
         size_t n_reasons;
-        VerdictReason reasons[N_EXPECTATIONS + 1];
+        VerdictReason reasons[N_EXPECTATIONS + 2]; /* and how the run went, and its job */
 } Verdict;
 
 void verdict_make(Verdict *ret, const VerdictInput *input);

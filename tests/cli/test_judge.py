@@ -254,6 +254,29 @@ def test_a_job_that_this_version_does_not_read_is_judged(passes, database):
     assert passes.json("analyze", 1)["snia"]["iops_test"]["n_rounds"] == 8
     result = passes("verdict", 1, "--json", check=False)
     assert result.json["expected_by"] == "default" and "run 1: its job cannot be read" in result.err
+    assert "the job cannot be read ([expect])" in passes("verdict", 1, check=False).out
+
+
+def test_what_a_job_that_cannot_be_read_expects_is_no_pass(database, script, tmp_path):
+    """Of two runs that are alike the one passes; what the other one claims is not known."""
+    s = script()
+    for _ in range(2):
+        s.run().state("running").phase(0, "running").samples(60, writes=1000).phase(0, "done").state("done")
+    cli = database.write(s)
+    expect = tmp_path / "expect"
+    expect.write_text("[expect]\nerrors_max=0\n")
+    with contextlib.closing(sqlite3.connect(database.path)) as db, db:
+        db.execute("UPDATE runs SET job_text = '[a]' || char(10) || 'rw=write' || char(10) || '[expect]' || char(10) ||"
+                   " 'errors_max=0' WHERE run = 1")
+        db.execute("UPDATE runs SET job_text = '[a]' || char(10) || 'of=tomorrow' || char(10) || '[expect]' ||"
+                   " char(10) || 'claimed_iops=60k' WHERE run = 2")
+    assert cli.json("verdict", 1, check=0)["verdict"] == "pass"
+    verdict = cli.json("verdict", 2, check=7)
+    (reason,) = [r for r in verdict["reasons"] if r["criterion"] == "run"]
+    assert (verdict["verdict"], reason["result"]) == ("inconclusive", "inconclusive")
+    assert "cannot read the run's job" in reason["reason"]
+    assert "cannot read the run's job" in cli("verdict", 2, check=7).out
+    assert cli.json("verdict", 2, "--expect", expect, check=0)["verdict"] == "pass"
 
 
 def test_the_rounds_of_the_iops_test_are_a_table(passes):

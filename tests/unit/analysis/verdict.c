@@ -546,11 +546,35 @@ START_TEST(a_phase_that_checked_nothing_passes_for_nothing) {
 }
 END_TEST
 
+/* All that may be expected, too, leaves room for it. */
+START_TEST(what_a_job_expects_that_cannot_be_read_is_not_met) {
+        Analysis a = {};
+        Expectations e = expect(EXPECT_ERRORS_MAX, 0);
+        VerdictInput in = input(&a, &e);
+        Verdict v;
+
+        verdict_make(&v, &in);
+        ck_assert_int_eq(v.result, VERDICT_PASS);
+        in.expectations_unknown = true;
+        verdict_make(&v, &in);
+        ck_assert_int_eq(v.result, VERDICT_INCONCLUSIVE);
+        ck_assert_int_eq(v.reasons[0].which, -1);
+        ck_assert_ptr_nonnull(strstr(v.reasons[0].text, "cannot read the run's job"));
+        in.read_only = true;
+        for (Expectation which = 0; which < N_EXPECTATIONS; which++)
+                e.is_set[which] = true;
+        verdict_make(&v, &in);
+        ck_assert_int_eq(v.result, VERDICT_FAIL);
+        ck_assert_uint_eq(v.n_reasons, N_EXPECTATIONS + 2);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("verdict");
         TCase *tc = tcase_create("verdict");
         const int n_unknown = sizeof(unknown) / sizeof(unknown[0]);
 
+        tcase_add_test(tc, what_a_job_expects_that_cannot_be_read_is_not_met);
         tcase_add_test(tc, claims_are_held_against_the_level_that_lasts);
         tcase_add_test(tc, what_the_job_did_not_ask_for_is_not_missed);
         tcase_add_test(tc, what_the_host_held_up_is_not_missed);
