@@ -19,18 +19,16 @@ int verified_load(Verified *ret, Store *store, uint32_t run, size_t n_phases, Er
         *ret = (Verified){
                 .n_phases = n_phases,
                 .of = calloc(MAX(n_phases, (size_t) 1), sizeof(*ret->of)),
-                .is_known = calloc(MAX(n_phases, (size_t) 1), sizeof(*ret->is_known)),
         };
-        if (!ret->of || !ret->is_known)
+        if (!ret->of)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
 
-        int r = store_get_verifications(store, run, ret->of, ret->is_known, n_phases, error);
+        int r = store_get_verifications(store, run, ret->of, n_phases, error);
         return r < 0 ? r : store_get_findings(store, run, &ret->findings, &ret->n_findings, error);
 }
 
 void verified_clear(Verified *verified) {
         free(verified->of);
-        free(verified->is_known);
         store_findings_free(verified->findings, verified->n_findings);
 }
 
@@ -39,26 +37,20 @@ bool verified_total(const Verified *verified, Verification *ret) {
 
         *ret = (Verification){};
         for (size_t i = 0; i < verified->n_phases; i++) {
-                any = any || verified->is_known[i];
-                ret->checked_bytes += verified->of[i].checked_bytes;
+                any = any || verified->of[i].is_asked;
+                ret->checked_bytes += verified->of[i].so_far.checked_bytes;
                 for (unsigned k = 0; k < N_MISMATCHES; k++)
-                        ret->n_blocks[k] += verified->of[i].n_blocks[k];
+                        ret->n_blocks[k] += verified->of[i].so_far.n_blocks[k];
         }
         return any;
-}
-
-static VerifiedShare share_of(const Verification *v) {
-        if (v->checked_bytes == 0)
-                return VERIFIED_NOTHING;
-        return v->checked_bytes < v->asked_bytes ? VERIFIED_PART : VERIFIED_ALL;
 }
 
 VerifiedShare verified_least(const Verified *verified) {
         VerifiedShare least = VERIFIED_ALL;
 
         for (size_t i = 0; i < verified->n_phases; i++)
-                if (verified->is_known[i])
-                        least = MIN(least, share_of(&verified->of[i]));
+                if (verified->of[i].is_asked)
+                        least = MIN(least, verified->of[i].share);
         return least;
 }
 
@@ -75,10 +67,10 @@ static json_object *finding_json(const StoreFinding *finding) {
 }
 
 json_object *verified_json(const Verified *verified, size_t phase) {
-        const Verification *v = &verified->of[phase];
+        const Verification *v = &verified->of[phase].so_far;
         json_object *o, *findings;
 
-        if (!verified->is_known[phase])
+        if (!verified->of[phase].is_asked)
                 return NULL;
         o = json_object_new_object();
         findings = json_object_new_array();
@@ -123,7 +115,7 @@ int verified_print(const Verified *verified, const StorePhase *phases) {
         putchar('\n');
         int r = table_new(&table, columns, ELEMENTSOF(columns));
         for (size_t i = 0; r >= 0 && i < verified->n_phases; i++)
-                if (verified->is_known[i])
-                        r = add_row(table, &phases[i], &verified->of[i]);
+                if (verified->of[i].is_asked)
+                        r = add_row(table, &phases[i], &verified->of[i].so_far);
         return r < 0 ? r : output_table(table);
 }

@@ -18,6 +18,8 @@ typedef struct RunPhase {
         uint64_t ramp_ns;        /* at its start, of which nothing is judged */
         FioSteady fio_steady;    /* ends when that is attained */
         uint64_t steady_hold_ns; /* ends when a steady state has held that long; 0: does not matter */
+        uint64_t asked_bytes;    /* of the device, to be read and checked; 0: it checks nothing */
+        bool reads_in_order;
 } RunPhase;
 
 struct Run {

@@ -138,15 +138,20 @@ static int run_on_phase_started(Run *run, const Message *message) {
 
 /* One that was to verify more than it has must not look as if it had found all to be right. */
 static void run_record_phase_end(Run *run, const Message *message, const char *what) {
-        const Verification *verified = &run->standing->phases[run->phase].verified;
-        char checked[TEXT_SIZE_MAX], asked[TEXT_SIZE_MAX], text[2 * TEXT_SIZE_MAX + 64];
+        const PhaseStanding *stands = &run->standing->phases[run->phase];
+        const RunPhase *phase = &run->phases[run->phase];
+        char checked[TEXT_SIZE_MAX], asked[TEXT_SIZE_MAX], text[2 * TEXT_SIZE_MAX + 128];
+        uint64_t done_bytes = stands->positions.n > 0 ? stands->positions.of[0].done_bytes : 0;
+        VerifiedShare share = verification_share(&stands->verified, phase->reads_in_order, done_bytes);
 
-        if (verified->checked_bytes >= verified->asked_bytes) {
+        if (phase->asked_bytes == 0 || share == VERIFIED_ALL) {
                 run_record_phase(run, message, what);
                 return;
         }
-        snprintf(text, sizeof(text), "%s: %s of %s were verified", what,
-                 text_format_size(verified->checked_bytes, checked), text_format_size(verified->asked_bytes, asked));
+        snprintf(text, sizeof(text), "%s: %s of %s were verified%s", what,
+                 text_format_size(stands->verified.checked_bytes, checked),
+                 text_format_size(phase->asked_bytes, asked),
+                 share == VERIFIED_AMOUNT ? ", some of them more than once, and others maybe not" : "");
         run_record_phase(run, message, text);
 }
 

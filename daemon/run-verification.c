@@ -22,8 +22,7 @@
 #define N_FINDINGS_MAX (16U * JOB_N_PHASES_MAX)
 #define DETAIL_BYTES_MAX 1024U
 
-/* A worker that reads nothing for so long, and takes so much of a core, is computing. */
-#define COMPUTING_NS (NSEC_PER_SEC / 2)
+/* A worker that reads nothing for half an interval, and takes so much of a core, is computing. */
 #define COMPUTING_CPU_PERCENT 20.0
 
 typedef struct Recording {
@@ -83,8 +82,7 @@ int run_on_history(Run *run, Message *message) {
 }
 
 static bool goes_on_from(const Verification *now, const Verification *before) {
-        bool fits = now->checked_bytes >= before->checked_bytes && now->checked_bytes <= INT64_MAX &&
-                    now->asked_bytes <= INT64_MAX;
+        bool fits = now->checked_bytes >= before->checked_bytes && now->checked_bytes <= INT64_MAX;
 
         for (unsigned i = 0; i < N_MISMATCHES; i++)
                 fits = fits && now->n_blocks[i] >= before->n_blocks[i] && now->n_blocks[i] <= INT64_MAX / N_MISMATCHES;
@@ -92,12 +90,13 @@ static bool goes_on_from(const Verification *now, const Verification *before) {
 }
 
 int run_on_verification(Run *run, Message *message) {
-        const Verification *so_far = &message->verification.so_far;
+        Verification *so_far = &message->verification.so_far;
         uint32_t phase = message->verification.phase;
 
         if (!may_tell(run, phase) || !goes_on_from(so_far, &run->standing->phases[phase].verified))
                 return -EBADMSG;
 
+        so_far->asked_bytes = run->phases[phase].asked_bytes; /* which is not for the worker to say */
         run->standing->phases[phase].verified = *so_far;
         if (database_set_verification(run->database, run->id, phase, so_far) < 0)
                 log_error("run %" PRIu32 ": out of memory, what it has verified is not recorded", run->id);
@@ -105,8 +104,8 @@ int run_on_verification(Run *run, Message *message) {
 }
 
 void run_verify_sample(Run *run, const Sample *sample) {
-        bool is_computing = run->standing->phases[run->phase].verified.asked_bytes > 0 &&
-                            sample->duration_ns >= COMPUTING_NS && sample_is_idle(sample) &&
+        bool is_computing = run->phases[run->phase].asked_bytes > 0 &&
+                            sample->duration_ns >= run->sample_interval_ns / 2 && sample_is_idle(sample) &&
                             sample->worker_cpu_percent >= COMPUTING_CPU_PERCENT;
 
         if (!is_computing || run->told_of_computing)

@@ -42,6 +42,8 @@ static int run_copy_phases(Run *run, const Job *job, const Plan *plan) {
                         .ramp_ns = phase->ramp_ns,
                         .fio_steady = phase->fio_steady,
                         .steady_hold_ns = phase->steady_hold_ns,
+                        .asked_bytes = phase->is_checked ? phase_plan_asked_bytes(phase) : 0,
+                        .reads_in_order = phase_plan_reads_in_order(phase),
                 };
                 if (!own->name)
                         return -ENOMEM;

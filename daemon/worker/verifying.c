@@ -50,23 +50,12 @@ static void tell_findings(Verifying *v, uint32_t share) {
         }
 }
 
-/* Once all that lies where it reads, or less if it is to end before. */
-static uint64_t asked_bytes(const PhasePlan *phase) {
-        const BlockSplit *split = &phase->split[DIRECTION_READ];
-        uint64_t block = phase->block_bytes[DIRECTION_READ], largest = block_largest(split, block);
-        uint64_t tail = split->n > 0 ? 0 : phase->region_bytes % block; /* which no block reaches */
-        uint64_t bytes = MIN(phase_plan_span_bytes(phase) - tail, phase->limit_bytes);
-
-        return phase->limit_ios > 0 && phase->limit_ios < bytes / largest ? phase->limit_ios * largest : bytes;
-}
-
 /* What this worker has counted, and what others had in this phase. */
 static void tell_verification(Verifying *v) {
         Message message = { .type = MESSAGE_VERIFICATION, .verification = { .phase = v->phase } };
         Verification *so_far = &message.verification.so_far;
 
         engine_verification(v->engine, so_far);
-        so_far->asked_bytes = asked_bytes(current(v));
         if (v->standing && v->phase == v->standing->phase) {
                 const Verification *before = &v->standing->phases[v->phase].verified;
 

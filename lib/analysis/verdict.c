@@ -189,8 +189,11 @@ static VerdictReason judge_verified(const VerdictInput *in, double expected) {
                 reason.text = "a phase that was to verify has checked nothing: show tells which";
         } else if (run_state_is_final(in->state)) {
                 reason.result = VERDICT_PASS;
-                reason.text = in->verified_least == VERIFIED_ALL ? "blocks of the whole run" :
-                        "blocks of the part that was verified: show tells how much";
+                reason.text = in->verified_least == VERIFIED_ALL    ? "blocks of the whole run"
+                              : in->verified_least == VERIFIED_PART ? "blocks of the part that was verified: show "
+                                                                      "tells how much"
+                                                                    : "blocks of what was read at random or by "
+                                                                      "several streams, which need not be all";
         } else {
                 reason.result = VERDICT_INCONCLUSIVE;
                 reason.text = SO_FAR_TEXT;

@@ -8,6 +8,7 @@
 
 #include "analysis/analysis.h"
 #include "run/state.h"
+#include "sample/verification.h"
 #include "spec/expect.h"
 
 /* In the order from good to bad: the worst criterion decides. */
@@ -29,13 +30,6 @@ const char *verdict_result_name(VerdictResult result); /* "inconclusive" */
 
 /* For this long without one I/O at the end a drive is called dead, whatever it did before. */
 #define VERDICT_SILENT_S 60.0
-
-/* How much of what a phase was to read back and check it has. */
-typedef enum VerifiedShare {
-        VERIFIED_NOTHING,
-        VERIFIED_PART, /* it ended before, or not all that lies there is known of the run */
-        VERIFIED_ALL,
-} VerifiedShare;
 
 typedef struct VerdictInput {
         const Expectations *expectations; /* none set: the default above; errors_max is 0 unless set */

@@ -14,3 +14,13 @@ const char *mismatch_name(Mismatch mismatch) {
 
         return (unsigned) mismatch < N_MISMATCHES ? names[mismatch] : NULL;
 }
+
+VerifiedShare verification_share(const Verification *verification, bool in_order, uint64_t done_bytes) {
+        if (verification->checked_bytes == 0)
+                return VERIFIED_NOTHING;
+        if (verification->checked_bytes < verification->asked_bytes)
+                return VERIFIED_PART;
+        if (!in_order)
+                return VERIFIED_AMOUNT;
+        return done_bytes < verification->asked_bytes ? VERIFIED_PART : VERIFIED_ALL;
+}

@@ -39,6 +39,16 @@ uint64_t phase_plan_span_bytes(const PhasePlan *phase) {
         return phase->region_bytes + (phase->numjobs - 1) * phase->stream_step_bytes;
 }
 
+uint64_t phase_plan_asked_bytes(const PhasePlan *phase) {
+        const BlockSplit *split = &phase->split[DIRECTION_READ];
+        uint64_t block = phase->block_bytes[DIRECTION_READ], largest = block_largest(split, block);
+        uint64_t tail = split->n > 0 ? 0 : phase->region_bytes % block; /* which no block reaches */
+        uint64_t each = phase->region_bytes - tail, apart = MIN(phase->stream_step_bytes, each);
+        uint64_t bytes = MIN(each + (phase->numjobs - 1) * apart, phase->limit_bytes);
+
+        return phase->limit_ios > 0 && phase->limit_ios < bytes / largest ? phase->limit_ios * largest : bytes;
+}
+
 static uint64_t read_bytes(uint32_t depth, uint64_t region_bytes, uint32_t logical) {
         uint64_t bytes = READ_BYTES_MAX;
 

@@ -103,7 +103,10 @@ DEFINE_CLEANUP(Plan *, plan_free)
 /* What a phase is called: its section's name, and of one that reads back " verify" behind it. To be freed; or NULL. */
 char *phase_plan_name(const PhasePlan *phase, const Job *job);
 
-/* Whether the reads of a phase go through its region once, from its start to its end. */
+/*
+ * Whether the reads of a phase go through its region from its start to its end: then all of it was read when as much
+ * was. At random, and with streams or ring threads that end together, some of it may be left out.
+ */
 bool phase_plan_reads_in_order(const PhasePlan *phase);
 
 /* Of all of a phase's plan by which it is settled what is done where, and with what contents: 63 bits, not 0. */
@@ -111,6 +114,12 @@ uint64_t phase_plan_order_hash(const PhasePlan *phase);
 
 /* Bytes from the first stream's region's start to the last one's end. */
 uint64_t phase_plan_span_bytes(const PhasePlan *phase);
+
+/*
+ * Bytes of the device that a phase reads if it reads each of them once: all that its streams come to, or less if it is
+ * to end before. With a split and number_ios it is the most that these may be.
+ */
+uint64_t phase_plan_asked_bytes(const PhasePlan *phase);
 
 /*
  * What of the device has to be known at a time where a phase is checked, in granules: window i, from first + i * step,

@@ -201,16 +201,15 @@ static int read_positions(Store *store, uint32_t run, Standing *standing, Error 
 /* What has been written, for what is still to be checked; and what came of checking so far. */
 static int read_verification(Store *store, uint32_t run, Standing *standing, Error *error) {
         size_t n = standing->n_phases;
-        _cleanup_free_ Verification *verified = calloc(n, sizeof(*verified));
-        _cleanup_free_ bool *is_known = calloc(n, sizeof(*is_known));
+        _cleanup_free_ StoreVerification *verified = calloc(n, sizeof(*verified));
 
-        if (!verified || !is_known || standing_make_histories(standing) < 0)
+        if (!verified || standing_make_histories(standing) < 0)
                 return store_out_of_memory(error);
-        int r = store_get_verifications(store, run, verified, is_known, n, error);
+        int r = store_get_verifications(store, run, verified, n, error);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < n; i++)
-                standing->phases[i].verified = verified[i];
+                standing->phases[i].verified = verified[i].so_far;
         return store_read_histories(store, run, standing, error);
 }
 

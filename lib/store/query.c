@@ -137,7 +137,7 @@ void store_runs_free(StoreRun *runs, size_t n) {
         "  ORDER BY phase DESC LIMIT 1),"                                                             \
         " (SELECT total(n_samples) FROM phases WHERE run = r.run),"                                   \
         " (SELECT total(errors) FROM phases WHERE run = r.run),"                                      \
-        " EXISTS (SELECT 1 FROM verifications WHERE run = r.run),"                                    \
+        " EXISTS (SELECT 1 FROM verification_summary WHERE run = r.run AND (checked_bytes > 0 OR errors > 0))," \
         " (SELECT total(errors) FROM verification_summary WHERE run = r.run),"                        \
         " (SELECT total(read_ios - ramp_read_ios) + total(write_ios - ramp_write_ios)"               \
         "  + total(trim_ios - ramp_trim_ios) FROM phases WHERE run = r.run),"                          \

@@ -176,7 +176,7 @@ int store_set_errno(Store *store, uint32_t run, const EngineErrno *errnum, Error
 /* Of one share of a phase; its end is told by samples. */
 int store_set_history(Store *store, uint32_t run, uint32_t phase, uint32_t share, const History *history, Error *error);
 
-/* What came of checking all of a phase so far. */
+/* What came of checking all of a phase so far. Of each that is to check store_insert_run() notes what was asked. */
 int store_set_verification(Store *store, uint32_t run, uint32_t phase, const Verification *verification, Error *error);
 
 typedef struct StoreFinding {
@@ -274,8 +274,14 @@ int store_get_run(Store *store, uint32_t run, StoreRun *ret, Error *error);
 int store_get_phases(Store *store, uint32_t run, StorePhase **ret, size_t *ret_n, Error *error);
 void store_phases_free(StorePhase *phases, size_t n);
 
-/* Of phases 0 to n - 1; is_known[i]: it has been checked. */
-int store_get_verifications(Store *store, uint32_t run, Verification *ret, bool *is_known, size_t n, Error *error);
+typedef struct StoreVerification {
+        bool is_asked; /* what the phase reads is checked; else the others are 0 */
+        Verification so_far;
+        VerifiedShare share;
+} StoreVerification;
+
+/* Of phases 0 to n - 1. */
+int store_get_verifications(Store *store, uint32_t run, StoreVerification *ret, size_t n, Error *error);
 
 /* In the order in which they were found. */
 int store_get_findings(Store *store, uint32_t run, StoreFinding **ret, size_t *ret_n, Error *error);

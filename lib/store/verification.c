@@ -123,29 +123,38 @@ int store_read_histories(Store *store, uint32_t run, Standing *standing, Error *
         return r < 0 ? r : read_maybes(store, run, standing, error);
 }
 
-int store_get_verifications(Store *store, uint32_t run, Verification *ret, bool *is_known, size_t n, Error *error) {
+static void read_verification(Columns *c, StoreVerification *ret) {
+        ret->is_asked = true;
+        ret->so_far.asked_bytes = column_u64(c);
+        ret->so_far.checked_bytes = column_u64(c);
+        for (unsigned i = 0; i < N_MISMATCHES; i++)
+                ret->so_far.n_blocks[i] = column_u64(c);
+        bool in_order = column_i64(c) != 0;
+        ret->share = verification_share(&ret->so_far, in_order, column_u64(c));
+}
+
+/* phase_plan_reads_in_order(), of what is kept of the plan: a phase that checks only reads. */
+int store_get_verifications(Store *store, uint32_t run, StoreVerification *ret, size_t n, Error *error) {
         _cleanup_statement_ sqlite3_stmt *stmt = NULL;
-        int r = statement_prepare(store, "SELECT phase, asked_bytes, checked_bytes, corrupt, misplaced, torn, lost"
-                                  " FROM verifications WHERE run = ?", &stmt, error);
+        int r = statement_prepare(store,
+                "SELECT phase, asked_bytes, checked_bytes, corrupt, misplaced, torn, lost,"
+                " rw = ?2 AND numjobs = 1 AND workers = 1,"
+                " (SELECT issued_bytes FROM positions AS s WHERE s.run = v.run AND s.phase = v.phase AND s.share = 0)"
+                " FROM verifications AS v JOIN phases USING (run, phase) WHERE run = ?1", &stmt, error);
         if (r < 0)
                 return r;
 
-        for (size_t i = 0; i < n; i++) {
-                ret[i] = (Verification){};
-                is_known[i] = false;
-        }
-        sqlite3_bind_int64(stmt, 1, run);
+        for (size_t i = 0; i < n; i++)
+                ret[i] = (StoreVerification){};
+        Binder b = { .stmt = stmt };
+        bind_u64(&b, run);
+        bind_text(&b, rw_mode_name(RW_READ));
         while ((r = statement_step(store, stmt, error, "read")) > 0) {
                 Columns c = { .stmt = stmt };
                 uint32_t phase = column_u32(&c);
 
-                if (phase >= n)
-                        continue;
-                is_known[phase] = true;
-                ret[phase].asked_bytes = column_u64(&c);
-                ret[phase].checked_bytes = column_u64(&c);
-                for (unsigned i = 0; i < N_MISMATCHES; i++)
-                        ret[phase].n_blocks[i] = column_u64(&c);
+                if (phase < n)
+                        read_verification(&c, &ret[phase]);
         }
         return r;
 }

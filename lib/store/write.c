@@ -262,6 +262,10 @@ int store_insert_run(Store *store, const StoreNewRun *run, uint32_t *ret_id, Err
                 const PhasePlan *plan = &run->plan->phases[i];
                 _cleanup_free_ char *name = phase_plan_name(plan, run->job);
                 r = name ? insert_phase_row(store, stmt, id, i, plan, name, error) : store_out_of_memory(error);
+                if (r >= 0 && plan->is_checked)
+                        r = store_set_verification(store, id, (uint32_t) i, &(Verification){
+                                .asked_bytes = phase_plan_asked_bytes(plan),
+                        }, error);
         }
         if (r < 0)
                 return r;

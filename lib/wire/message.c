@@ -72,7 +72,6 @@ static void history_code(Codec *codec, History *history) {
 }
 
 static void verification_fields_code(Codec *codec, Verification *verification) {
-        codec_u64(codec, &verification->asked_bytes);
         codec_u64(codec, &verification->checked_bytes);
         for (unsigned i = 0; i < N_MISMATCHES; i++)
                 codec_u64(codec, &verification->n_blocks[i]);

@@ -41,7 +41,7 @@
 #include "spec/job.h"
 #include "wire/standing.h"
 
-#define MESSAGE_VERSION 12
+#define MESSAGE_VERSION 13
 #define MESSAGE_BYTES_MAX (JOB_TEXT_MAX + 1536U * 1024U) /* encoded: the longest job file, or any sample */
 
 typedef enum MessageType {

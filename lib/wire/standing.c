@@ -94,6 +94,21 @@ static void note_death(const Standing *standing) {
                 }
 }
 
+/* What the dead worker had read beyond, the next one reads again: it must not count twice. */
+static void count_in_order(PhaseStanding *phase) {
+        uint64_t bytes = 0;
+
+        for (uint32_t k = 0; k < phase->positions.n; k++) {
+                uint64_t share;
+
+                if (__builtin_mul_overflow(phase->positions.of[k].low_index, phase->shape.block_bytes[DIRECTION_READ],
+                                           &share) ||
+                    __builtin_add_overflow(bytes, share, &bytes))
+                        return;
+        }
+        phase->verified.checked_bytes = MIN(phase->verified.checked_bytes, bytes);
+}
+
 bool standing_look_back(Standing *standing, const char *write_cache) {
         bool has_lost = !standing->same_boot && !(write_cache && strcmp(write_cache, "write through") == 0);
 
@@ -101,6 +116,8 @@ bool standing_look_back(Standing *standing, const char *write_cache) {
                 lose_cache(standing);
         if (!standing->drained)
                 note_death(standing);
+        if (!standing->drained && standing->phase < standing->n_phases)
+                count_in_order(&standing->phases[standing->phase]);
         return has_lost || !standing->drained;
 }
 

@@ -61,7 +61,8 @@ int standing_make_histories(Standing *standing);
 /*
  * Of a run that is taken up: whether its histories are not as they were. A worker that died may have submitted more
  * than it told, also in phases that it had not told of; and where the machine has gone down, and the device's cache
- * ("write back", or not known) with it, what was not flushed may be lost.
+ * ("write back", or not known) with it, what was not flushed may be lost. What it had checked, but not in order up to
+ * there, is not counted as checked.
  */
 bool standing_look_back(Standing *standing, const char *write_cache);
 

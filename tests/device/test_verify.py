@@ -283,3 +283,49 @@ def test_a_discard_after_a_death_is_worked_out_at_once(own_service, loop):
     verdict = service.cli("verdict", run, "--json", check=False).json
     (reason,) = [r for r in verdict["reasons"] if r["criterion"] == "verify_errors_max"]
     assert reason["result"] == "pass" and "the part that was verified" in reason["reason"]
+
+
+# --- how much of it ------------------------------------------------------------------------------
+
+
+def judged(service, run):
+    (reason,) = [r for r in service.cli("verdict", run, "--json", check=False).json["reasons"]
+                 if r["criterion"] == "verify_errors_max"]  # fmt: skip
+    return reason["result"], reason["reason"]
+
+
+def test_a_read_back_that_the_run_did_not_come_to_is_no_pass(own_service, loop):
+    service = own_service
+    job = "[global]\nverify=md5\nrw=write\nbs=64k\n[surface]\nsize=2m\n[torture]\nrate_iops=20\nsize=16m\n"
+    (run,) = service.start_run(job, loop(SIZE))
+    wait_for(lambda: service.row(run)["phase"] == "torture", 30, "the second phase", interval=0.02)
+    service.cli("stop", run)
+    shown = service.wait_state(run, "stopped")
+    found = [phase["verify"] for phase in shown["phases"]]
+    assert found[0] is None and found[2] is None
+    assert (found[1]["checked_bytes"], found[1]["asked_bytes"]) == (2 * MIB, 2 * MIB)
+    assert (found[3]["checked_bytes"], found[3]["asked_bytes"], found[3]["errors"]) == (0, 16 * MIB, 0)
+    result, text = judged(service, run)
+    assert result == "inconclusive" and "has checked nothing" in text
+
+
+@pytest.mark.parametrize(
+    "check,says",
+    [
+        ("rw=read\n", "blocks of the whole run"),
+        ("rw=read\nnumber_ios=32\n", "blocks of the whole run"),
+        ("rw=read\nnumjobs=4\nnumber_ios=16\n", "need not be all"),
+        ("rw=randread\nnorandommap=1\n", "need not be all"),
+        ("rw=read\nrate_iops=40\nruntime=1\n", "the part that was verified"),
+    ],
+    ids=["all", "asked", "streams", "random", "part"],
+)
+def test_all_is_told_of_what_was_read_in_order_to_its_end(own_service, loop, check, says):
+    """Four streams of one region, each of which ends a quarter into it, read as much as the whole of it."""
+    job = f"[global]\nverify=md5\nbs=64k\nsize=4m\n[w]\nrw=write\ndo_verify=0\n[check]\n{check}"
+    shown = own_service.run_job(job, loop(SIZE))
+    check_is_healthy(shown, "check")
+    result, text = judged(own_service, shown["run"])
+    assert result == "pass" and says in text
+    (ended,) = [event["detail"] for event in shown["events"] if event["detail"].startswith("1 'check' is done")]
+    assert (ended == "1 'check' is done") == (says == "blocks of the whole run")

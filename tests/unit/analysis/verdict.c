@@ -521,6 +521,7 @@ START_TEST(a_phase_that_checked_nothing_passes_for_nothing) {
         } cases[] = {
                 { VERIFIED_ALL, 0, RUN_DONE, VERDICT_PASS },
                 { VERIFIED_PART, 0, RUN_DONE, VERDICT_PASS },
+                { VERIFIED_AMOUNT, 0, RUN_DONE, VERDICT_PASS },
                 { VERIFIED_NOTHING, 0, RUN_DONE, VERDICT_INCONCLUSIVE },
                 { VERIFIED_NOTHING, 0, RUN_RUNNING, VERDICT_INCONCLUSIVE },
                 { VERIFIED_NOTHING, 1, RUN_DONE, VERDICT_FAIL }, /* another phase has */
@@ -542,6 +543,8 @@ START_TEST(a_phase_that_checked_nothing_passes_for_nothing) {
                 ck_assert_int_eq(v.reasons[1].result, cases[i].result);
                 ck_assert((strstr(v.reasons[1].text, "part that was verified") != NULL) ==
                           (cases[i].least == VERIFIED_PART));
+                ck_assert((strstr(v.reasons[1].text, "need not be all") != NULL) ==
+                          (cases[i].least == VERIFIED_AMOUNT));
         }
 }
 END_TEST

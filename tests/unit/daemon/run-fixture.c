@@ -11,6 +11,7 @@
 #include "util/time.h"
 
 Manager *manager;
+const char *run_job;
 static sd_event *event;
 static char directory[FAKE_DIRECTORY_MAX];
 
@@ -20,6 +21,7 @@ void open_manager(void) {
 
 void run_setup(void) {
         fakes_reset();
+        run_job = JOB;
         fake_directory_make(directory);
         ck_assert_int_ge(sd_event_new(&event), 0);
 }
@@ -90,7 +92,7 @@ void die(void) {
 void told_to_go(void) {
         const char *const devices[] = { "/nonexistent/fake", NULL }, *const none[] = { NULL };
         const StartParameters parameters = {
-                .job_name = "unit", .job_text = JOB, .devices = devices, .confirmations = none,
+                .job_name = "unit", .job_text = run_job, .devices = devices, .confirmations = none,
         };
 
         open_manager();

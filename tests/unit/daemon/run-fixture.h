@@ -9,6 +9,7 @@
 #define JOB "[w]\nrw=randwrite\nbs=4k\nruntime=6000\ntime_based\n"
 
 extern Manager *manager;
+extern const char *run_job; /* JOB, unless the test has another one */
 
 void run_setup(void);
 void run_teardown(void);

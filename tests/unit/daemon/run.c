@@ -76,6 +76,65 @@ START_TEST(a_worker_that_does_not_answer_is_told_of) {
 }
 END_TEST
 
+/* What was written at first is read by the phase after it, in order or not. 64 MiB are asked of it. */
+#define VERIFYING "[global]\nverify=md5\nsample_interval=200ms\n[w]\nrw=write\nbs=64k\ndo_verify=0\n[check]\nbs=64k\n"
+
+static int verifying_sample(uint64_t seq, uint64_t reads, double worker_cpu_percent) {
+        Message message = { .type = MESSAGE_SAMPLE, .sample = calloc(1, sizeof(Sample)) };
+
+        fake_now_ns += 200 * NSEC_PER_MSEC;
+        *message.sample = (Sample){
+                .seq = seq, .phase = 1, .elapsed_ns = (seq + 1) * 200 * NSEC_PER_MSEC,
+                .duration_ns = 200 * NSEC_PER_MSEC, .worker_cpu_percent = worker_cpu_percent,
+                .ios = { reads }, .bytes = { reads * 64 * KIB },
+                .positions = { 1, { { .low_index = reads, .next_index = reads, .done_bytes = reads * 64 * KIB } } },
+        };
+        return fake_say(&message);
+}
+
+START_TEST(a_phase_that_works_out_what_should_lie_there_says_so) {
+        run_job = VERIFYING "rw=read\n";
+        told_to_go();
+        begin(1);
+        ck_assert_int_eq(verifying_sample(0, 0, 10), 0);
+        ck_assert_ptr_null(strstr(fake_event(EVENT_PHASE)->detail, "works out"));
+        ck_assert_int_eq(verifying_sample(1, 0, 90), 0);
+        ck_assert_ptr_nonnull(strstr(fake_event(EVENT_PHASE)->detail, "works out"));
+}
+END_TEST
+
+/* How much of it, unless it is certain that it was all; how much was asked is not for the worker to say. */
+START_TEST(the_end_of_a_phase_that_verified_tells_how_much) {
+        static const struct {
+                const char *job;
+                uint64_t checked_bytes, reads;
+                const char *text;
+        } cases[] = {
+                { VERIFYING "rw=read\n", 0, 0, "1 'check' is done: 0 B of 64 MiB were verified" },
+                { VERIFYING "rw=read\n", 63 * MIB, 1024, "1 'check' is done: 63 MiB of 64 MiB were verified" },
+                { VERIFYING "rw=read\n", 65 * MIB, 1008, "1 'check' is done: 65 MiB of 64 MiB were verified" },
+                { VERIFYING "rw=read\n", 64 * MIB, 1024, "1 'check' is done" },
+                { VERIFYING "rw=randread\n", 64 * MIB, 1024,
+                  "1 'check' is done: 64 MiB of 64 MiB were verified, some of them more than once, and others maybe "
+                  "not" },
+        };
+        const Verification so_far = { .checked_bytes = cases[_i].checked_bytes };
+
+        run_job = cases[_i].job;
+        told_to_go();
+        begin(1);
+        ck_assert_int_eq(verifying_sample(0, cases[_i].reads, 90), 0);
+        ck_assert_int_eq(fake_say(&(Message){
+                .type = MESSAGE_VERIFICATION, .verification = { .phase = 1, .so_far = so_far },
+        }), 0);
+        ck_assert_uint_eq(fake_database.verification.asked_bytes, 64 * MIB);
+        ck_assert_int_eq(fake_say(&(Message){
+                .type = MESSAGE_PHASE, .phase = { .index = 1, .mark = PHASE_MARK_DONE, .at_ns = 2 },
+        }), 0);
+        ck_assert_str_eq(fake_event(EVENT_PHASE)->detail, cases[_i].text);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *suite = suite_create("run");
         TCase *tc = tcase_create("run");
@@ -85,6 +144,8 @@ static Suite *make_suite(void) {
         tcase_add_loop_test(tc, as_many_positions_as_ring_threads_are_told, 0, 3);
         tcase_add_test(tc, a_time_since_boot_that_cannot_be_is_refused);
         tcase_add_test(tc, a_worker_that_does_not_answer_is_told_of);
+        tcase_add_test(tc, a_phase_that_works_out_what_should_lie_there_says_so);
+        tcase_add_loop_test(tc, the_end_of_a_phase_that_verified_tells_how_much, 0, 5);
         suite_add_tcase(suite, tc);
         return suite;
 }

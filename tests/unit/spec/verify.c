@@ -72,6 +72,35 @@ START_TEST(a_read_back_spans_the_regions_of_all_streams) {
 }
 END_TEST
 
+START_TEST(what_is_asked_is_what_the_streams_reach) {
+        static const struct {
+                const char *options;
+                uint64_t bytes;
+        } cases[] = {
+                { "rw=read\nbs=64k\nsize=10m\n", 10 * MIB },
+                { "rw=read\nbs=96k\nsize=1m\n", 960 * KIB }, /* the rest is no block */
+                { "rw=read\nbssplit=64k/50:128k/50\nsize=1088k\n", 1088 * KIB },
+                { "rw=read\nbs=64k\nsize=1m\nnumjobs=4\n", MIB }, /* the same region */
+                { "rw=read\nbs=64k\nsize=4m\nnumjobs=3\noffset_increment=1m\n", 6 * MIB },
+                { "rw=read\nbs=64k\nsize=1m\nnumjobs=3\noffset_increment=4m\n", 3 * MIB }, /* gaps between */
+                { "rw=read\nbs=96k\nsize=1m\nnumjobs=3\noffset_increment=1m\n", 3 * 960 * KIB },
+                { "rw=randread\nbs=64k\nsize=10m\nio_size=3m\n", 3 * MIB },
+                { "rw=randread\nbs=64k\nsize=10m\nnumber_ios=5\n", 320 * KIB },
+                { "rw=randread\nbs=64k\nsize=10m\nnumber_ios=500\n", 10 * MIB },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                _cleanup_job_ Job *job = NULL;
+                char text[256];
+
+                snprintf(text, sizeof(text), "[w]\nrw=write\nbs=4k\n[r]\nverify=md5\n%s", cases[i].options);
+                _cleanup_plan_ Plan *plan = bind_good(text, GIB, &job);
+                ck_assert(plan->phases[1].is_checked);
+                ck_assert_msg(phase_plan_asked_bytes(&plan->phases[1]) == cases[i].bytes, "%s", cases[i].options);
+        }
+}
+END_TEST
+
 START_TEST(without_a_read_back_a_later_reading_checks) {
         _cleanup_job_ Job *job = NULL;
         _cleanup_plan_ Plan *plan = bind_good("[old]\nrw=write\nbs=512\n[w]\nrw=write\nbs=4k\nverify=sha256\n"
@@ -238,6 +267,7 @@ static Suite *make_suite(void) {
 
         tcase_add_test(c, a_phase_that_writes_is_followed_by_its_read_back);
         tcase_add_test(c, a_read_back_spans_the_regions_of_all_streams);
+        tcase_add_test(c, what_is_asked_is_what_the_streams_reach);
         tcase_add_test(c, without_a_read_back_a_later_reading_checks);
         tcase_add_test(c, trims_are_tracked_and_check_nothing);
         tcase_add_test(c, without_verify_nothing_is_tracked);

@@ -123,9 +123,13 @@ StoreNewRun new_run(void) {
                 { .index = 1,
                   .rw = RW_READ,
                   .read_percent = 100,
+                  .block_bytes = { 4096, 4096, 4096 },
                   .iodepth = 1,
                   .numjobs = 1,
                   .workers = 1,
+                  .region_bytes = 1 << 20,
+                  .limit_bytes = UINT64_MAX,
+                  .is_checked = true,
                   .has_planned_bytes = true },
         };
         static Plan plan = { .n_phases = 2, .phases = phases };

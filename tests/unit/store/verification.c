@@ -2,6 +2,8 @@
 
 /* What is known of the writes, and what came of reading them back, is read as it was written. */
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fixture.h"
@@ -46,20 +48,73 @@ START_TEST(a_history_is_the_one_that_was_told_last) {
 }
 END_TEST
 
+/* One that the run never comes to was to be verified all the same. */
+START_TEST(what_is_to_be_verified_is_noted_with_the_run) {
+        _cleanup_store_ Store *store = open_writer();
+        uint32_t run = add_run(store);
+        StoreVerification read[2];
+        StoreRun told;
+
+        ck_assert_int_eq(store_get_verifications(store, run, read, ELEMENTSOF(read), NULL), 0);
+        ck_assert(!read[0].is_asked && read[1].is_asked);
+        ck_assert_uint_eq(read[1].so_far.asked_bytes, 1 << 20);
+        ck_assert_int_eq(read[1].share, VERIFIED_NOTHING);
+        ck_assert_int_eq(store_get_run(store, run, &told, NULL), 0);
+        ck_assert(!told.is_verified); /* nothing was read back */
+        store_run_clear(&told);
+}
+END_TEST
+
 START_TEST(what_was_verified_is_told_of_the_phases_that_did) {
         _cleanup_store_ Store *store = open_writer();
         uint32_t run = add_run(store);
         const Verification first = { 1, 0, { 0 } }, last = { 1000, 999, { 1, 2, 3, 4 } };
-        Verification read[2];
-        bool is_known[2];
+        StoreVerification read[2];
 
         ck_assert_int_eq(store_begin(store, NULL), 0);
         ck_assert_int_eq(store_set_verification(store, run, 1, &first, NULL), 0);
         ck_assert_int_eq(store_set_verification(store, run, 1, &last, NULL), 0);
         ck_assert_int_eq(store_commit(store, NULL), 0);
-        ck_assert_int_eq(store_get_verifications(store, run, read, is_known, ELEMENTSOF(read), NULL), 0);
-        ck_assert(!is_known[0] && is_known[1]);
-        ck_assert_int_eq(memcmp(&read[1], &last, sizeof(last)), 0);
+        ck_assert_int_eq(store_get_verifications(store, run, read, ELEMENTSOF(read), NULL), 0);
+        ck_assert(!read[0].is_asked && read[1].is_asked);
+        ck_assert_int_eq(memcmp(&read[1].so_far, &last, sizeof(last)), 0);
+}
+END_TEST
+
+static VerifiedShare share_of_last(Store *store, uint32_t run) {
+        StoreVerification read[2];
+
+        ck_assert_int_eq(store_get_verifications(store, run, read, ELEMENTSOF(read), NULL), 0);
+        return read[1].share;
+}
+
+/* As much as was asked is all of it where the phase has an order, and has come to its end. */
+START_TEST(how_much_was_verified_is_told_by_place) {
+        static const char *const others[] = { "rw = 'randread'", "numjobs = 2", "workers = 2" };
+        _cleanup_store_ Store *store = open_writer();
+        uint32_t run = add_run(store);
+        const Verification verification = { .asked_bytes = 1000, .checked_bytes = 1000 };
+
+        ck_assert_int_eq(store_begin(store, NULL), 0);
+        ck_assert_int_eq(store_set_verification(store, run, 1, &verification, NULL), 0);
+        ck_assert_int_eq(store_commit(store, NULL), 0);
+        for (uint64_t i = 0; i < 2; i++) {
+                Sample *sample = new_sample(i);
+
+                sample->phase = 1;
+                sample->positions = (Positions){ 1, { { .low_index = 1, .next_index = 1, .done_bytes = 999 + i } } };
+                add_sample(store, run, sample);
+                free(sample);
+                ck_assert_int_eq(share_of_last(store, run), i == 0 ? VERIFIED_PART : VERIFIED_ALL);
+        }
+        for (size_t i = 0; i < ELEMENTSOF(others); i++) {
+                char sql[160];
+
+                snprintf(sql, sizeof(sql), "UPDATE phases SET rw = 'read', numjobs = 1, workers = 1;"
+                         "UPDATE phases SET %s", others[i]);
+                sql_run(test_path, sql);
+                ck_assert_int_eq(share_of_last(store, run), VERIFIED_AMOUNT);
+        }
 }
 END_TEST
 
@@ -95,6 +150,8 @@ static Suite *make_suite(void) {
         TCase *t = store_case("verification");
 
         tcase_add_test(t, a_history_is_the_one_that_was_told_last);
+        tcase_add_test(t, what_is_to_be_verified_is_noted_with_the_run);
+        tcase_add_test(t, how_much_was_verified_is_told_by_place);
         tcase_add_test(t, what_was_verified_is_told_of_the_phases_that_did);
         tcase_add_test(t, findings_are_told_in_their_order);
         suite_add_tcase(s, t);

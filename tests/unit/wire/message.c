@@ -76,7 +76,7 @@ static Message messages[] = {
                                                         .maybes = { { 5, 7 }, { 9, 1000 } } } } },
         { .type = MESSAGE_RECORDED, .recorded = { 3, 31, UINT64_MAX } },
         { .type = MESSAGE_VERIFICATION,
-          .verification = { 3, { UINT64_MAX - 1, UINT64_MAX, { 1, 2, 3, UINT64_MAX } } } },
+          .verification = { 3, { 0, UINT64_MAX, { 1, 2, 3, UINT64_MAX } } } },
         { .type = MESSAGE_FINDING, .finding = { 3, MISMATCH_LOST, 4096, 512, (char *) "lost at offset 4096" } },
         { .type = MESSAGE_END_RUN, .end_run = { JOB_N_PHASES_MAX - 1, (char *) "[stop] for a reason" } },
 };
