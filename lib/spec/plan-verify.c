@@ -41,10 +41,9 @@ uint64_t phase_plan_span_bytes(const PhasePlan *phase) {
 
 uint64_t phase_plan_asked_bytes(const PhasePlan *phase) {
         const BlockSplit *split = &phase->split[DIRECTION_READ];
-        uint64_t block = phase->block_bytes[DIRECTION_READ], largest = block_largest(split, block);
-        uint64_t tail = split->n > 0 ? 0 : phase->region_bytes % block; /* which no block reaches */
-        uint64_t each = phase->region_bytes - tail, apart = MIN(phase->stream_step_bytes, each);
-        uint64_t bytes = MIN(each + (phase->numjobs - 1) * apart, phase->limit_bytes);
+        uint64_t largest = block_largest(split, phase->block_bytes[DIRECTION_READ]);
+        uint64_t apart = MIN(phase->stream_step_bytes, phase->region_bytes);
+        uint64_t bytes = MIN(phase->region_bytes + (phase->numjobs - 1) * apart, phase->limit_bytes);
 
         return phase->limit_ios > 0 && phase->limit_ios < bytes / largest ? phase->limit_ios * largest : bytes;
 }

@@ -78,11 +78,12 @@ START_TEST(what_is_asked_is_what_the_streams_reach) {
                 uint64_t bytes;
         } cases[] = {
                 { "rw=read\nbs=64k\nsize=10m\n", 10 * MIB },
-                { "rw=read\nbs=96k\nsize=1m\n", 960 * KIB }, /* the rest is no block */
+                { "rw=read\nbs=96k,4k\nsize=1m\n", 960 * KIB }, /* the rest is no block */
                 { "rw=read\nbssplit=64k/50:128k/50\nsize=1088k\n", 1088 * KIB },
                 { "rw=read\nbs=64k\nsize=1m\nnumjobs=4\n", MIB }, /* the same region */
                 { "rw=read\nbs=64k\nsize=4m\nnumjobs=3\noffset_increment=1m\n", 6 * MIB },
                 { "rw=read\nbs=64k\nsize=1m\nnumjobs=3\noffset_increment=4m\n", 3 * MIB }, /* gaps between */
+                { "rw=read\nbs=64k\nsize=1m\nnumjobs=3\noffset_increment=4m\ntime_based\nruntime=5\n", 3 * MIB },
                 { "rw=read\nbs=96k\nsize=1m\nnumjobs=3\noffset_increment=1m\n", 3 * 960 * KIB },
                 { "rw=randread\nbs=64k\nsize=10m\nio_size=3m\n", 3 * MIB },
                 { "rw=randread\nbs=64k\nsize=10m\nnumber_ios=5\n", 320 * KIB },
