@@ -175,13 +175,7 @@ static void on_bus_lost(void *userdata) {
 /* --- the beginning --- */
 
 static int service_configure(Service *service, const Options *options, Error *error) {
-        int r = configuration_read(&service->configuration, options->configuration, error);
-        if (r < 0)
-                return r;
-
-        for (char **warning = service->configuration.warnings; warning && *warning; warning++)
-                log_warning("%s", *warning);
-        return 0;
+        return configuration_read(&service->configuration, options->configuration, error);
 }
 
 /* Blocked before there is a second thread: sd-event takes them, and wants SIGCHLD so too. */

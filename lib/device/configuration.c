@@ -18,7 +18,7 @@
 typedef struct Reader {
         const char *name;
         Configuration *configuration;
-        size_t n_deny, n_warnings;
+        size_t n_deny;
 } Reader;
 
 /* Takes over the string, which may be NULL for want of memory. */
@@ -35,13 +35,13 @@ static int strings_add(char ***strings, size_t *n, char *string) {
         return 0;
 }
 
-static int warn_unknown(Reader *reader, const IniEntry *entry) {
-        char *text;
-
-        if (asprintf(&text, "%s:%u: unknown, and without effect: %s%s%s%s", reader->name, entry->line,
-                     entry->key ? entry->key : "[", entry->key ? " in [" : "", entry->section, "]") < 0)
-                return -ENOMEM;
-        return strings_add(&reader->configuration->warnings, &reader->n_warnings, text);
+static int refuse_unknown(const Reader *reader, const IniEntry *entry, Error *error) {
+        if (!entry->key || strcmp(entry->section, "devices") != 0)
+                return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: %s%s%s: expected the section [devices]",
+                                 reader->name, entry->line, *entry->section ? "[" : "no section",
+                                 entry->section, *entry->section ? "]" : "");
+        return error_set(error, ERROR_USAGE, EINVAL, "%s:%u: unknown option '%s': expected deny=PATTERN",
+                         reader->name, entry->line, entry->key);
 }
 
 static int add_deny(Reader *reader, const IniEntry *entry, Error *error) {
@@ -55,6 +55,10 @@ static int add_deny(Reader *reader, const IniEntry *entry, Error *error) {
                 return error_set(error, ERROR_USAGE, EINVAL,
                                  "%s:%u: deny=%s: expected a path below /dev, or a pattern that does not begin with /",
                                  reader->name, entry->line, pattern);
+        if (*pattern == '/' && strpbrk(pattern, " \t"))
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s:%u: deny=%s: expected one path; each further one has a line 'deny=' of its own",
+                                 reader->name, entry->line, pattern);
         return strings_add(&reader->configuration->deny, &reader->n_deny, strdup(pattern));
 }
 
@@ -65,10 +69,9 @@ static int read_entry(const IniEntry *entry, void *userdata, Error *error) {
 
         if (is_devices && !entry->key)
                 return 0;
-        if (is_devices && strcmp(entry->key, "deny") == 0)
-                r = add_deny(reader, entry, error);
-        else
-                r = warn_unknown(reader, entry);
+        if (!is_devices || strcmp(entry->key, "deny") != 0)
+                return refuse_unknown(reader, entry, error);
+        r = add_deny(reader, entry, error);
         return r == -ENOMEM ? error_set(error, ERROR_FAILED, ENOMEM, "out of memory") : r;
 }
 
@@ -125,7 +128,6 @@ int configuration_read(Configuration *ret, const char *path, Error *error) {
 
 void configuration_clear(Configuration *configuration) {
         strv_free(configuration->deny);
-        strv_free(configuration->warnings);
         *configuration = (Configuration) {};
 }
 
@@ -159,7 +161,8 @@ int device_check_denied(const DeviceInfo *info, const char *const *deny, Reasons
 
         for (; r >= 0 && deny && *deny; deny++) {
                 bool fits = pattern_fits(*deny, info->model) || pattern_fits(*deny, info->serial) ||
-                            pattern_fits(*deny, info->path) || pattern_fits(*deny, disk_path);
+                            pattern_fits(*deny, info->path) || pattern_fits(*deny, disk_path) ||
+                            pattern_fits(*deny, info->name) || pattern_fits(*deny, info->disk_name);
 
                 if (!fits && **deny == '/') {
                         r = pattern_finds(*deny, numbers.device, numbers.disk);
