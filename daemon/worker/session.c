@@ -224,7 +224,10 @@ static int session_claim(Session *session, Error *error) {
         if (r < 0)
                 return r;
         /* The seed comes with the go, and decides nothing about whether the job fits. */
-        return plan_bind(session, 0, error);
+        r = plan_bind(session, 0, error);
+        if (r < 0 && error->kind == ERROR_USAGE)
+                error->kind = ERROR_REFUSED; /* the job is one, and this device is none for it */
+        return r;
 }
 
 static int session_report(Session *session, Error *error) {

@@ -102,6 +102,28 @@ static uint32_t effective_read_percent(const PhaseDraft *draft) {
         return rw_mode_writes(rw) ? draft->read_percent_mix : 100;
 }
 
+const char *option_place_hint(const OptionPlace *place) {
+        return place->iec_suffix ? "; as in fio, KiB, MiB, GiB are powers of 1000, and k, m, g of 1024" : "";
+}
+
+/* What no target can hold; the rest shows when the target is known. */
+static int check_size(const JobReader *reader, const JobPhase *phase, Error *error) {
+        uint64_t block_bytes = 0;
+
+        if (phase->size.kind != EXTENT_BYTES || phase->action == PHASE_ACTION_DISCARD)
+                return 0;
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                if (rw_mode_uses(phase->rw, d))
+                        block_bytes = MAX(block_bytes, block_largest(&phase->split[d], phase->block_bytes[d]));
+        if (phase->size.value >= block_bytes)
+                return 0;
+        return error_set(error, ERROR_USAGE, ERANGE,
+                         "%s:%u: phase '%s': a size of %" PRIu64 " bytes holds no block of %" PRIu64
+                         ": expected that much at least%s",
+                         reader->name, phase->size_place.line, phase->name, phase->size.value, block_bytes,
+                         option_place_hint(&phase->size_place));
+}
+
 static int check_outstanding(const JobReader *reader, const JobPhase *phase, Error *error) {
         uint64_t outstanding = (uint64_t) phase->iodepth * phase->numjobs;
         uint64_t block_bytes = 0;
@@ -397,6 +419,8 @@ static int finish_phase(JobReader *reader, Error *error) {
                 r = check_load(reader, &draft->phase, error);
         if (r >= 0)
                 r = check_verify(reader, &draft->phase, error);
+        if (r >= 0)
+                r = check_size(reader, &draft->phase, error);
         if (r >= 0)
                 r = check_outstanding(reader, &draft->phase, error);
         if (r >= 0)

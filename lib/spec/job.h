@@ -101,6 +101,9 @@ typedef struct OptionPlace {
         bool iec_suffix; /* it was written as in 4KiB, which is 4000 bytes */
 } OptionPlace;
 
+/* What to add to words on a value that may not be what its writer thinks: "", or how fio reads its suffix. */
+const char *option_place_hint(const OptionPlace *place);
+
 /* steadystate= : as fio judges it, of all directions together; analysis/fio-watch.h computes it. */
 typedef struct FioSteady {
         bool is_set;

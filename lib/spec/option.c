@@ -220,31 +220,30 @@ static int set_iodepth(const JobOption *option, const char *value, PhaseDraft *d
         return 0;
 }
 
-/*
- * read,write,trim. What is left out behind the first repeats the one before it; an empty
- * first one leaves reads as they are.
- */
+/* read,write,trim. The last counts for those behind it; an empty place leaves its direction as it was. As fio. */
 static int set_directions(const JobOption *option, const char *value, PhaseDraft *draft) {
         uint64_t sizes[N_DIRECTIONS];
         _cleanup_free_ char *copy = strdup(value);
         char *rest = copy;
+        bool is_given = false;
 
         if (!copy)
                 return -ENOMEM;
-        if (*value == '\0')
-                return -EINVAL;
 
-        for (Direction d = 0; d < N_DIRECTIONS; d++) {
-                const char *part = rest ? strsep(&rest, ",") : "";
+        memcpy(sizes, draft->phase.block_bytes, sizeof(sizes));
+        for (Direction d = 0; d < N_DIRECTIONS && rest; d++) {
+                const char *part = strsep(&rest, ",");
 
-                sizes[d] = d == 0 ? draft->phase.block_bytes[d] : sizes[d - 1];
                 if (*part == '\0')
                         continue;
                 int r = evaluate_range(option, part, &sizes[d]);
                 if (r < 0)
                         return r;
+                is_given = true;
+                for (Direction other = d + 1; !rest && other < N_DIRECTIONS; other++)
+                        sizes[other] = sizes[d];
         }
-        if (rest)
+        if (!is_given || (rest && *rest != '\0'))
                 return -EINVAL;
 
         memcpy(draft->phase.block_bytes, sizes, sizeof(sizes));

@@ -50,11 +50,6 @@ static uint64_t round_up(uint64_t bytes, uint64_t block) {
         return saturating_mul(bytes / block + (bytes % block != 0), block);
 }
 
-/* Behind what is wrong with a value that may not be what its writer thinks. */
-static const char *iec_hint(const OptionPlace *place) {
-        return place->iec_suffix ? "; as in fio, KiB, MiB, GiB are powers of 1000, and k, m, g of 1024" : "";
-}
-
 static int refuse_block(const Binding *binding, Direction d, Error *error) {
         const JobPhase *phase = binding->phase;
         bool is_split = phase->split[d].n > 0;
@@ -64,7 +59,8 @@ static int refuse_block(const Binding *binding, Direction d, Error *error) {
                          "%s:%u: phase '%s': %s=%" PRIu64 " on a target with logical blocks of %" PRIu32
                          " bytes: expected a multiple of that%s",
                          binding->file, place->line, phase->name, is_split ? "bssplit" : "bs",
-                         binding->bound->block_bytes[d], binding->target->logical_block_bytes, iec_hint(place));
+                         binding->bound->block_bytes[d], binding->target->logical_block_bytes,
+                         option_place_hint(place));
 }
 
 static int refuse_trims(const Binding *binding, Error *error) {
@@ -121,7 +117,7 @@ static int bind_offset(Binding *binding, Error *error) {
                                  "%s:%u: phase '%s': offset=%" PRIu64 " on a target with logical blocks of %" PRIu32
                                  " bytes: expected a multiple of that%s",
                                  binding->file, place->line, binding->phase->name, offset, target->logical_block_bytes,
-                                 iec_hint(place));
+                                 option_place_hint(place));
         if (offset >= target->size_bytes)
                 return error_set(error, ERROR_USAGE, ERANGE,
                                  "%s:%u: phase '%s': the offset of %" PRIu64 " bytes is at or beyond the end of the "
@@ -149,7 +145,7 @@ static int bind_stream_step(Binding *binding, Error *error) {
                                  "%s:%u: phase '%s': offset_increment=%" PRIu64 " on a target with logical blocks of "
                                  "%" PRIu32 " bytes: expected a multiple of that%s",
                                  binding->file, place->line, binding->phase->name, step, target->logical_block_bytes,
-                                 iec_hint(place));
+                                 option_place_hint(place));
 
         uint64_t last = saturating_mul(step, binding->phase->numjobs - 1);
         if (last >= target->size_bytes - binding->bound->region_offset)
@@ -212,7 +208,7 @@ static int bind_region(Binding *binding, Error *error) {
                 return error_set(error, ERROR_USAGE, ERANGE,
                                  "%s:%u: phase '%s': a region of %" PRIu64 " bytes holds no block of bs=%" PRIu64 "%s",
                                  binding->file, place->line, binding->phase->name, wanted, binding->block_max,
-                                 iec_hint(place));
+                                 option_place_hint(place));
 
         uint64_t tail = wanted % binding->block_min;
         bound->region_bytes = wanted - tail;

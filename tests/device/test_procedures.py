@@ -195,7 +195,7 @@ def test_endurance_mix_has_jedecs_sizes_and_share_of_writes(service, loop):
 
 def test_a_drive_of_larger_sectors_is_refused_for_the_endurance_mix(service, loop):
     device = loop(SIZE, sector=4096)
-    result = service.cli("start", "jesd219", "--device", device.path, "--confirm", device.confirm, check=2)
+    result = service.cli("start", "jesd219", "--device", device.path, "--confirm", device.confirm, check=3)
     assert "bssplit" in result.err and "logical blocks of 4096 bytes" in result.err
 
 

@@ -118,7 +118,7 @@ def device_without_trims():
 def test_device_that_takes_no_trims_is_refused(service, device_without_trims, options):
     job = f"[fine]\nrw=write\n[p]\n{options}"
     before = device_without_trims.stat()
-    error = service.start_run(job, device_without_trims, check=2).json["error"]
+    error = service.start_run(job, device_without_trims, check=3).json["error"]
     assert "phase 'p' trims, and the target takes no trims" in error["message"]
     assert sysfs_stat_since(device_without_trims.path, before)["writes"] == 0
 

@@ -161,8 +161,13 @@ START_TEST(test_block_sizes_for_each_direction) {
                 { "4k,8k", { 4096, 8192, 8192 } },
                 { "4k,8k,16k", { 4096, 8192, 16384 } },
                 { ",8k", { 512, 8192, 8192 } },
-                { "8k,", { 8192, 8192, 8192 } },
-                { "4k,,8k", { 4096, 4096, 8192 } },
+                { "8k,", { 8192, 512, 512 } },
+                { "8k,,", { 8192, 512, 512 } },
+                { "8k,32k,", { 8192, 32768, 512 } },
+                { ",8k,", { 512, 8192, 512 } },
+                { ",,8k", { 512, 512, 8192 } },
+                { "4k,,8k", { 4096, 512, 8192 } },
+                { "8k,16k,32k,", { 8192, 16384, 32768 } },
                 { "256m", { 256 * MIB, 256 * MIB, 256 * MIB } },
         };
 
@@ -343,6 +348,7 @@ START_TEST(test_values_that_do_not_fit_say_what_is_expected) {
                 { "rwmixwrite=30%", -EINVAL, "expected a percentage" },
                 { "bs=0", -ERANGE, "expected a block size" },
                 { "bs=", -EINVAL, "expected a block size" },
+                { "bs=,", -EINVAL, "expected a block size" },
                 { "bs=1.5k", -EINVAL, "expected a block size" },
                 { "bs=4k-8k", -EINVAL, "expected a block size" },
                 { "bs=257m", -ERANGE, "expected a block size" },
@@ -391,6 +397,15 @@ START_TEST(test_a_job_needs_a_phase_and_options_a_section) {
         check_refused("bs=4k\n[a]\n", -EINVAL, WORDS("t.fio:1: ", "'bs'", "expected [global]"));
         check_refused("[a\n", -EINVAL, WORDS("t.fio:1: ", "expected ']'"));
         check_refused("[a]\n[global2]\n", -EINVAL, WORDS("t.fio:2: [global2]", "expected [global]"));
+}
+END_TEST
+
+START_TEST(test_a_size_holds_a_block) {
+        job_free(parse_good("[a]\nsize=4k\n[b]\nrw=write\nbs=16k,4k\nsize=4k\n[c]\naction=discard\nsize=1k\n"));
+        check_refused("[a]\nbs=4k\nsize=2k\n", -ERANGE, WORDS("t.fio:3: phase 'a'", "holds no block of 4096"));
+        check_refused("[a]\nrw=rw\nbs=4k,8k\nsize=4k\n", -ERANGE, WORDS("t.fio:4: ", "holds no block of 8192"));
+        check_refused("[a]\nbssplit=4k/50:64k/50\nsize=32k\n", -ERANGE, WORDS("holds no block of 65536"));
+        check_refused("[a]\nsize=4KiB\n", -ERANGE, WORDS("size of 4000 bytes", "powers of 1000"));
 }
 END_TEST
 
@@ -758,6 +773,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_options_of_fio_that_are_missing_are_told_from_typing_errors);
         tcase_add_test(tc, test_values_that_do_not_fit_say_what_is_expected);
         tcase_add_test(tc, test_a_job_needs_a_phase_and_options_a_section);
+        tcase_add_test(tc, test_a_size_holds_a_block);
         tcase_add_test(tc, test_bounds_hold);
         tcase_add_test(tc, test_names_and_descriptions_are_bounded);
         tcase_add_test(tc, test_the_name_of_a_job_is_bounded);

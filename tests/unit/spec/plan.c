@@ -254,8 +254,7 @@ START_TEST(test_what_does_not_fit_is_refused) {
         check_refused("[a]\noffset=1m\n", MIB, 512, "end of the target");
         check_refused("[a]\noffset=2m\n", MIB, 512, "end of the target");
         check_refused("[a]\noffset=100%\n", MIB, 512, "end of the target");
-        check_refused("[a]\nsize=2k\n", MIB, 512, "holds no block");
-        check_refused("[a]\nrw=rw\nbs=4k,8k\nsize=4k\n", MIB, 512, "holds no block");
+        check_refused("[a]\nsize=1%\nbs=16k\n", MIB, 512, "holds no block");
         check_refused("[a]\nbs=16k\n", 10 * KIB, 512, "holds no block");
         check_refused("[a]\nbs=4k\n", 0, 512, "end of the target");
 }
@@ -266,7 +265,7 @@ START_TEST(test_what_does_not_fit_is_told_by_the_line_that_says_it) {
         check_refused("[global]\nbs=1000\n[b]\nbs=4k\n[a]\n", MIB, 512, "t.fio:2: ");
         check_refused("[a]\nbs=4k\noffset=100\n", MIB, 512, "t.fio:3: ");
         check_refused("[a]\noffset=2m\n", MIB, 512, "t.fio:2: ");
-        check_refused("[a]\nbs=4k\nsize=2k\n", MIB, 512, "t.fio:3: ");
+        check_refused("[a]\nbs=16k\nsize=1%\n", MIB, 512, "t.fio:3: ");
         check_refused("# bs is a default\n[a]\n", MIB, 8192, "t.fio:2: ");
         check_refused("[a]\nbs=4KiB\n", MIB, 512, "; as in fio, KiB, MiB, GiB are powers of 1000");
         check_refused("[a]\noffset=1KiB\n", MIB, 512, "; as in fio, KiB, MiB, GiB are powers of 1000");
