@@ -253,19 +253,20 @@ static int make_marks(Marks *marks, const Curve *c) {
 
 static char *make_title(const Metric *metric, const Curves *curves) {
         const StoreRun *run = &curves->items[0].run;
-        _cleanup_free_ char *text = NULL;
-        char size[TEXT_SIZE_MAX];
+        _cleanup_free_ char *raw = NULL, *device = NULL;
+        char size[TEXT_SIZE_MAX], *title;
 
         if (curves->n > 1)
                 return strdup(metric->name);
-        if (asprintf(&text, "%s (%s): %s of %s%s%s, %s", curves->items[0].label, run_state_name(run->state),
-                     metric->name,
-                     run->device_path, run->model ? " " : "", run->model ?: "", text_format_size(run->size_bytes,
-                                                                                                 size)) < 0) {
-                text = NULL;
+        if (asprintf(&raw, "%s%s%s", run->device_path, run->model ? " " : "", run->model ?: "") < 0) {
+                raw = NULL;
                 return NULL;
         }
-        return text_escape(text);
+        device = text_escape(raw);
+        if (!device || asprintf(&title, "%s (%s): %s of %s, %s", curves->items[0].label, run_state_name(run->state),
+                                metric->name, device, text_format_size(run->size_bytes, size)) < 0)
+                return NULL;
+        return title;
 }
 
 static bool has_value(const Curve *c) {

@@ -204,6 +204,11 @@ int store_open_writer(Store **ret, const char *path, Error *error) {
         if (r < 0)
                 return r;
 
+        /* SQLite would open it for reading, and say so only when it is written. */
+        if (access(real, W_OK) < 0)
+                return error_set(error, errno == EACCES ? ERROR_NOT_PERMITTED : ERROR_UNREACHABLE, errno,
+                                 "cannot write %s: %s", real, strerror(errno));
+
         const char *name = real;
         r = open_database(&store, TAKE_PTR(real), name, SQLITE_OPEN_READWRITE, NULL, error);
         if (r < 0)

@@ -31,7 +31,10 @@ typedef struct Store Store;
 
 #define STORE_PATH_DEFAULT "/var/lib/plateau/plateau.db"
 
-/* Creates (mode 0640) or opens, migrates to the newest schema, WAL and synchronous=FULL. */
+/*
+ * Creates (mode 0640) or opens, migrates to the newest schema, WAL and synchronous=FULL. ERROR_NOT_PERMITTED if the
+ * file is there and may not be written.
+ */
 int store_open_writer(Store **ret, const char *path, Error *error);
 
 /* Never writes anything of the database, never creates it. Works as any user who may read the file. */

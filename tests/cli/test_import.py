@@ -321,6 +321,11 @@ def test_no_service_and_no_root(tmp_path):
     assert len(cli.json("samples", 1, user=65533, group=65534, extra_groups=[])["samples"]) == 5000
     result = cli("import", "-", "--db", "/nonexistent/x.db", input=csv([1]), check=5, **nobody)
     assert "--db" in result.err
+    stranger = {"user": 65533, "group": 65534, "extra_groups": []}
+    before = database.read_bytes()
+    result = cli("import", "-", "--json", input=csv([1]), check=4, **stranger)
+    assert result.json["error"]["code"] == "not-permitted" and "--db" in result.json["error"]["message"]
+    assert database.read_bytes() == before
 
 
 def opened(process, path):

@@ -361,7 +361,8 @@ def test_hostile_strings_are_harmless(database, script):
     for args in (["list"], ["show", "1"], ["samples", "1"], ["watch", "1"], ["plot", "1"]):
         text = cli(*args, check=1 if args[0] == "watch" else 0).out
         assert "\x1b" not in text and "\u202e" not in text and "\x7f" not in text and "\udcff" not in text, args
-    assert "\\x1B[2J%s" in cli("show", "1").out
+    for verb in ("show", "plot"):  # escaped, and once
+        assert "\\x1B[2J%s" in cli(verb, "1").out and "\\\\x1B" not in cli(verb, "1").out, verb
     run = cli.json("show", 1)
     assert run["label"] == run["device"]["serial"] == run["events"][0]["detail"] == HOSTILE[:-1] + "\ufffd"
 
