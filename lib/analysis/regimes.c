@@ -176,6 +176,20 @@ static int regimes_add(Work *w, size_t from, size_t to) {
         return 0;
 }
 
+/*
+ * Whether no two levels in [from, to) can differ by so much that they are two. The search would remember every block of
+ * a long slope that is so slight, and its regimes would all be joined in the end.
+ */
+static bool is_one_level(const Work *w, size_t from, size_t to) {
+        double low = INFINITY, high = -INFINITY;
+
+        for (size_t i = from; i < to; i++) {
+                low = fmin(low, w->y[i]);
+                high = fmax(high, w->y[i]);
+        }
+        return high - low < REGIME_MIN_STEP;
+}
+
 /* Adds the regimes of blocks [from, to), which know nothing of those before and after. */
 static int regimes_find_within(Work *w, size_t from, size_t to) {
         _cleanup_free_ size_t *starts = NULL;
@@ -184,6 +198,8 @@ static int regimes_find_within(Work *w, size_t from, size_t to) {
         if (from == to)
                 return 0;
         int r = work_clip(w, from, to);
+        if (r >= 0 && is_one_level(w, from, to))
+                return regimes_add(w, from, to);
         if (r >= 0)
                 r = segment_fpop(w->y + from, to - from, w->penalty, &starts, &n_starts);
         if (r < 0)

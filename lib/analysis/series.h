@@ -33,10 +33,10 @@ typedef struct SeriesPoint {
 #define SERIES_SLOW_BLOCKS 30.0   /* but no fewer blocks than these */
 
 /*
- * At most so many blocks, whatever it takes: 45 h in blocks of 10 s. Of a decline without noise the search for regimes
- * has to remember more the longer it is; with 1e5 blocks it took four seconds, with 1e6 minutes.
+ * At most so many blocks, whatever it takes: 22 h in blocks of 10 s. Of a slight decline without noise the search for
+ * regimes has to remember every block: four times the time for twice the blocks.
  */
-#define SERIES_BLOCKS_MAX 16384
+#define SERIES_BLOCKS_MAX 8192
 
 typedef struct SeriesBlock {
         double from_s; /* in the phase, cuts included */

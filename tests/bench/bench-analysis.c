@@ -31,8 +31,8 @@
 #define BLOCK_BYTES 4096
 
 /*
- * Shapes that cost in different ways: nothing to find, a fall, noise that looks like changes, falls without end, and a
- * way down without noise, where every block could begin a regime.
+ * Shapes that cost in different ways: nothing to find, a fall, noise that looks like changes, falls without end, and
+ * ways down without noise, where every block could begin a regime, the longer the less it falls.
  */
 typedef struct Shape {
         const char *name;
@@ -48,6 +48,8 @@ static const Shape shapes[] = {
         { .name = "correlated", .noise = { .sigma = 0.2, .phi = 0.95 } },
         { .name = "cycle", .noise = { .sigma = 0.05, .period_s = 900, .amplitude = 0.6 } },
         { .name = "decline", .n_steps = 1, .steps = { { 0, 700, 1e6 } } },
+        { .name = "slight-decline", .n_steps = 1, .steps = { { 0, 31000, 1e6 } } },
+        { .name = "fall-and-slight-decline", .n_steps = 2, .steps = { { 10000, 20000, 1 }, { 10001, 19500, 1e6 } } },
         /* Rounds that are as long as the period are all alike, and only a look at every block tells. */
         { .name = "quick-cycle", .noise = { .sigma = 0.05, .period_s = 120, .amplitude = 0.6 } },
 };
