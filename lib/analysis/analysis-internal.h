@@ -3,6 +3,8 @@
 
 /* What the stages of the analysis hand on to each other. They run in the order in which they stand here. */
 
+#include <math.h>
+
 #include "analysis/analysis.h"
 #include "analysis/cycle.h"
 #include "analysis/noise.h"
@@ -19,6 +21,9 @@
 #define TRANSIENT_SHARE 0.15
 
 #define REGIME_MIN_STEP log(1.1) /* a tenth: less is no other state */
+
+/* What moved as a whole still does if its last half has so much of that slope. */
+#define GOES_ON_SHARE 0.5
 
 #define RATIO_NONE 0.8 /* of the burst: what is above is no fall */
 
@@ -43,6 +48,11 @@ typedef struct Work {
         size_t n_past;
         Analysis *a;
 } Work;
+
+/* What is shorter is a passage. */
+static inline double transient_max_s(const Work *w) {
+        return fmin(TRANSIENT_S, TRANSIENT_SHARE * w->series->total_s);
+}
 
 /* All fill their part of w->a, which has at least ANALYSIS_MIN_BLOCKS blocks to tell of. 0 or -ENOMEM. */
 int regimes_find(Work *w);

@@ -104,18 +104,31 @@ static void cycle_set_periods(const Work *w, double *ret) {
                 ret[k] = series_y(series_level(w->series, c->falls[k], c->falls[k + 1]), w->series->block_s);
 }
 
+/* Where a line through n periods goes, if that would matter over all of them and noise does not explain it. */
+static int line_through_periods(const double *y, size_t n, size_t n_all, double variance, double *ret_slope) {
+        Line line = line_fit(y, n);
+        double scatter = fmax(variance, line.sum_rr / (double) (n - 2));
+        bool matters = fabs(line.slope) * (double) n_all >= REGIME_MIN_STEP;
+        bool explained = fabs(line.slope) <= MOVE_SIGMAS * sqrt(scatter / line.sum_tt);
+
+        *ret_slope = line.slope;
+        return matters && !explained ? sign_of(line.slope) : 0;
+}
+
 /*
- * Whether the periods themselves go up or down, by the line through their last half: the mean of a cycle that declines
- * is what it has ceased to do. variance: of a period, as differences know it; of so few it can be too little.
+ * Whether the periods themselves go up or down, for the mean of a cycle that declines is what it has ceased to do: by
+ * their last half; or by all, whose line noise hides less of, if the last half goes on in the same way. variance: of a
+ * period, as differences know it; of so few it can be too little.
  */
 static int periods_trend(const double *y, size_t n, double variance) {
         size_t enough = MIN(n, (size_t) TREND_MIN_PERIODS), half = MAX(n / 2, enough);
-        Line line = line_fit(y + n - half, half);
-        double scatter = fmax(variance, line.sum_rr / (double) (half - 2));
-        bool matters = fabs(line.slope) * (double) n >= REGIME_MIN_STEP;
-        bool explained = fabs(line.slope) <= MOVE_SIGMAS * sqrt(scatter / line.sum_tt);
+        double of_half, of_all;
+        int trend = line_through_periods(y + n - half, half, n, variance, &of_half);
 
-        return matters && !explained ? sign_of(line.slope) : 0;
+        if (trend != 0)
+                return trend;
+        trend = line_through_periods(y, n, n, variance, &of_all);
+        return trend * of_half >= GOES_ON_SHARE * fabs(of_all) ? trend : 0;
 }
 
 /* The burst is its mean over whole periods of the first half, or a regime before that which stands above its peaks. */
@@ -138,6 +151,65 @@ static void cycle_find_burst(Work *w) {
                         a->burst_to_s = a->collapse_at_s = a->collapse_from_s = r->to_s;
                 }
         }
+}
+
+/* Where the period after differs most from the one before, which no ripple blurs, in blocks [from, to); 0: nowhere. */
+static size_t greatest_step(const Work *w, size_t period, size_t from, size_t to, double *ret_step) {
+        size_t at = 0;
+
+        *ret_step = 0;
+        for (size_t i = MAX(from, period); i < to && i + period <= w->n; i++) {
+                double before = series_y(series_level(w->series, i - period, i), w->series->block_s);
+                double step = before - series_y(series_level(w->series, i, i + period), w->series->block_s);
+                if (step > *ret_step) {
+                        *ret_step = step;
+                        at = i;
+                }
+        }
+        return at;
+}
+
+/* When it fell from that burst: in one step, which is more than half of what it lost, and which somebody saw. */
+static void cycle_find_fall(Work *w, size_t period, size_t burst_from, size_t middle) {
+        Analysis *a = w->a;
+        double step;
+        size_t at = greatest_step(w, period, burst_from, middle, &step);
+
+        if (step <= log(a->burst_iops / a->steady_iops) / 2)
+                return;
+        if (w->series->blocks[at].after_cut)
+                a->collapse_across_cut = true;
+        else
+                a->burst_to_s = a->collapse_at_s = a->collapse_from_s = w->series->blocks[at].from_s;
+}
+
+/*
+ * A drive that ripples falls like any other. What held above the peaks in the first half, for a period or longer and
+ * for as long as no passage takes, was its burst, though it rippled then already.
+ */
+static void cycle_find_height(Work *w) {
+        Analysis *a = w->a;
+        const SeriesBlock *blocks = w->series->blocks;
+        size_t period = (size_t) round(w->cycle.period_s / w->series->block_s);
+        size_t window = MAX(period, (size_t) ceil(transient_max_s(w) / w->series->block_s)), best = 0;
+        size_t middle = w->cycle.falls[w->cycle.n_falls / 2];
+        size_t first = w->n_past > 0 ? w->past[w->n_past - 1].to : 0; /* cycles that are over are one regime */
+        double highest = fmax(a->burst_iops, CYCLE_ABOVE * a->cycle_high_iops);
+
+        for (size_t end = first + window; end <= middle; end++) {
+                double level = series_level(w->series, end - window, end);
+                if (level > highest) {
+                        highest = level;
+                        best = end;
+                }
+        }
+        if (best == 0)
+                return;
+        a->burst_iops = highest;
+        a->burst_from_s = blocks[best - window].from_s;
+        a->burst_to_s = blocks[best - 1].to_s;
+        a->collapse_at_s = a->collapse_from_s = NAN;
+        cycle_find_fall(w, period, best - window, middle);
 }
 
 /* Its level is the mean over whole periods of the second half; of one that moves, of the last quarter. */
@@ -170,6 +242,7 @@ int cycle_judge(Work *w) {
 
         cycle_set_state(w, periods_trend(y, n, variance));
         cycle_find_burst(w);
+        cycle_find_height(w);
         collapse_set_ratio(a);
         if (a->collapse == COLLAPSE_NONE)
                 a->collapse_at_s = a->collapse_from_s = NAN;

@@ -12,7 +12,6 @@
 #include "util/macro.h"
 
 #define MIN_STEADY_S 600.0 /* two of the passages that real drives make from cliff to flat */
-#define GOES_ON_SHARE 0.5 /* of the whole regime's slope */
 
 /* What the drive had in spare is used up after one fill, and has been collected once after another. */
 #define VOLUME_FILLS 2.0

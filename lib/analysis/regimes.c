@@ -136,10 +136,6 @@ static int regime_set_slope(const Work *w, Regime *r) {
         return 0;
 }
 
-static double transient_max_s(const Work *w) {
-        return fmin(TRANSIENT_S, TRANSIENT_SHARE * w->series->total_s);
-}
-
 static int regime_describe(const Work *w, Regime *r) {
         const SeriesBlock *first = &w->series->blocks[r->from_block], *last = &w->series->blocks[r->to_block - 1];
         r->from_s = first->from_s;

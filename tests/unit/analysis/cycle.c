@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "analysis/cycle.h"
 #include "curve.h"
@@ -179,6 +180,65 @@ START_TEST(a_cycle_moves_by_a_tenth) {
                 ck_assert_msg(a->steady == cases[i].state, "to %g: %s", cases[i].end, steady_state_name(a->steady));
                 analysis_free(a);
         }
+}
+END_TEST
+
+/* As all of them do, where their last half by itself says too little. */
+START_TEST(a_cycle_that_moves_shows_in_noise) {
+        static const CurveNoise noises[] = { { .sigma = 0.2 }, { .sigma = 0.2, .phi = 0.8 } };
+        unsigned n_drifting = 0;
+        for (size_t i = 0; i < ELEMENTSOF(noises); i++)
+                for (uint64_t seed = 1; seed <= 20; seed++) {
+                        const CurveStep decline = { 0, 6600, 2 * HOUR };
+                        _cleanup_(curve_done) Curve curve = curve_make(10000, &decline, 1, &noises[i], 2 * HOUR, 1, seed);
+                        for (size_t k = 0; k < curve.n; k++)
+                                if (k % 300 >= 150)
+                                        curve.points[k].ios = round(curve.points[k].ios * 0.4);
+                        Analysis *a = curve_judge(&curve, MIB);
+                        n_drifting += a->steady == STEADY_DRIFTING && a->trend < 0;
+                        analysis_free(a);
+                }
+        fprintf(stderr, "%u of 40 declining cycles are told\n", n_drifting);
+        ck_assert_uint_ge(n_drifting, 36);
+}
+END_TEST
+
+/* Three times the burst that is left, and a quarter more or less every 200 s. */
+static Curve make_ripple(double ramp_from, const CurveNoise *noise, uint64_t seed) {
+        const CurveStep steps[] = { { 0, 12000, 1500 }, { 1500, 4200, 0 } };
+        return curve_make(ramp_from, steps, ELEMENTSOF(steps), noise, HOUR, 1, seed);
+}
+
+START_TEST(a_cliff_under_a_ripple_is_a_cliff) {
+        static const CurveNoise noises[] = {
+                { .amplitude = 0.25, .period_s = 200 },
+                { .amplitude = 0.25, .period_s = 200, .sigma = 0.2 },
+                { .amplitude = 0.25, .period_s = 200, .sigma = 0.2, .phi = 0.8 },
+        };
+        static const double ramps_from[] = { 12000, 4000, 2500 };
+        for (size_t i = 0; i < ELEMENTSOF(noises) * ELEMENTSOF(ramps_from); i++)
+                for (uint64_t seed = 1; seed <= 10; seed++) {
+                        _cleanup_(curve_done) Curve curve = make_ripple(ramps_from[i % 3], &noises[i / 3], seed);
+                        Analysis *a = curve_judge(&curve, MIB);
+                        ck_assert_int_eq(a->steady, STEADY_CYCLING);
+                        ck_assert_int_eq(a->collapse, COLLAPSE_CLIFF);
+                        ck_assert_double_eq_tol(a->collapse_ratio, 0.36, 0.08); /* of 0.35 */
+                        ck_assert_double_eq_tol(a->collapse_at_s, 1500, 50);
+                        ck_assert_double_eq(a->collapse_from_s, a->collapse_at_s);
+                        ck_assert_double_eq(a->burst_to_s, a->collapse_at_s);
+                        analysis_free(a);
+                }
+}
+END_TEST
+
+START_TEST(a_cliff_under_a_ripple_across_a_cut_has_no_time) {
+        static const CurveNoise ripple = { .amplitude = 0.25, .period_s = 200 };
+        _cleanup_(curve_done) Curve curve = make_ripple(4000, &ripple, 1);
+        curve.points[1499].cut = true;
+        Analysis *a = curve_judge(&curve, MIB);
+        ck_assert_int_eq(a->collapse, COLLAPSE_CLIFF);
+        ck_assert(a->collapse_across_cut && isnan(a->collapse_at_s) && isnan(a->collapse_from_s));
+        analysis_free(a);
 }
 END_TEST
 
@@ -384,6 +444,9 @@ static Suite *make_suite(void) {
         tcase_add_test(t, a_cycle_that_moves_is_no_state);
         tcase_add_test(t, the_low_of_a_cycle_that_moves_is_no_death);
         tcase_add_test(t, a_cycle_moves_by_a_tenth);
+        tcase_add_test(t, a_cycle_that_moves_shows_in_noise);
+        tcase_add_test(t, a_cliff_under_a_ripple_is_a_cliff);
+        tcase_add_test(t, a_cliff_under_a_ripple_across_a_cut_has_no_time);
         tcase_add_test(t, waves_show_in_noise);
         tcase_add_test(t, burst_before_a_cycle_counts);
         tcase_add_test(t, what_stands_little_above_a_cycle_is_no_burst);
