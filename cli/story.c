@@ -59,10 +59,15 @@ static bool has_tail(const Analysis *a) {
 
 static void print_flat(const Judgement *j) {
         const Analysis *a = j->analysis;
+        double mean = a->regimes[0].iops_mean;
+        bool moves = a->steady_iops < mean || a->steady_iops > mean;
 
         printf("It did %s IOPS", count(a->steady_iops).text);
         print_bandwidth(j, a->steady_iops);
-        puts(has_tail(a) ? " up to its last moments." : waves(a) ? " on average." : " throughout.");
+        puts(moves         ? " in the last quarter of that time."
+             : has_tail(a) ? " up to its last moments."
+             : waves(a)    ? " on average."
+                           : " throughout.");
 }
 
 static void print_burst(const Judgement *j) {
@@ -217,7 +222,8 @@ static void print_stalls(const Analysis *a) {
         printf("It stalled %u %s, for %s%s", a->n_stalls, a->n_stalls == 1 ? "time" : "times",
                span(a->longest_stall_s).text, a->n_stalls == 1 ? "" : " at the longest");
         if (a->stalled_share > STALLED_SHARE_MAX)
-                printf("; stalls took %.0f %% of the time", 100 * a->stalled_share);
+                printf("; stalls took %.0f %% of the time since %s", 100 * a->stalled_share,
+                       span(a->steady_since_s).text);
         puts(".");
 }
 

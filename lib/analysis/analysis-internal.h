@@ -54,6 +54,12 @@ static inline double transient_max_s(const Work *w) {
         return fmin(TRANSIENT_S, TRANSIENT_SHARE * w->series->total_s);
 }
 
+/* First block of its last quarter, which knows better than all of it what a regime that moves has come to. */
+static inline size_t regime_last_quarter(const Regime *r) {
+        size_t n = r->to_block - r->from_block;
+        return r->to_block - (n < 4 ? 1 : n / 4);
+}
+
 /* All fill their part of w->a, which has at least ANALYSIS_MIN_BLOCKS blocks to tell of. 0 or -ENOMEM. */
 int regimes_find(Work *w);
 

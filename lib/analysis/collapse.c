@@ -124,13 +124,21 @@ static size_t burst_regime(const Analysis *a, size_t l) {
         return b;
 }
 
+/* That regime; or where a drive still rises, as far as it has come: its end state, in the time that this is told of. */
+static void burst_set(Work *w, size_t b, size_t l) {
+        Analysis *a = w->a;
+        bool rose = a->steady_iops > a->regimes[b].iops_mean;
+
+        a->burst_iops = rose ? a->steady_iops : a->regimes[b].iops_mean;
+        a->burst_from_s = rose ? w->series->blocks[regime_last_quarter(&a->regimes[l])].from_s : a->regimes[b].from_s;
+        a->burst_to_s = a->regimes[rose ? l : b].to_s;
+}
+
 int collapse_find(Work *w, size_t l) {
         Analysis *a = w->a;
         size_t b = burst_regime(a, l);
 
-        a->burst_iops = fmax(a->regimes[b].iops_mean, a->steady_iops);
-        a->burst_from_s = a->regimes[b].from_s;
-        a->burst_to_s = a->regimes[b].to_s;
+        burst_set(w, b, l);
         collapse_set_ratio(a);
         if (a->collapse == COLLAPSE_NONE)
                 return 0;

@@ -303,10 +303,9 @@ int end_state_find(Work *w, size_t *ret_l) {
                 return -ENOMEM;
         after = l < last ? sign_of(a->regimes[last].mean_y - r->mean_y) : end_breaks_away(w, r, &w->end_block);
 
-        size_t q = MAX((size_t) 1, (r->to_block - r->from_block) / 4);
         a->steady_since_s = r->from_s;
         a->steady_bytes = regime_bytes(w, r);
-        a->steady_iops = trend != 0 ? series_level(w->series, r->to_block - q, r->to_block) : r->iops_mean;
+        a->steady_iops = trend != 0 ? series_level(w->series, regime_last_quarter(r), r->to_block) : r->iops_mean;
         a->trend = after != 0 ? after : trend;
         a->steady = steady_state(w, r, a->trend != 0 || waves || l < last || r->passages);
         *ret_l = l;

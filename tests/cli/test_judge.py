@@ -145,8 +145,34 @@ def test_frequent_stalls_fail_the_floor(database, script):
         s.samples(20, writes=5000).samples(10, writes=0)
     cli = database.write(s.samples(1, writes=5000).state("done"))
     assert cli.json("analyze", 1)["steady"]["state"] == "steady"
-    assert "stalls took 33 % of the time" in cli("analyze", "1").out
+    assert "stalls took 33 % of the time since 0 s." in cli("analyze", "1").out
     assert "its stalls, which take more than 5 % of the time" in cli("verdict", "1", check=1).out
+
+
+def test_stalls_are_told_of_the_end_state(database, script):
+    s = script().size(GIB).run().state("running").samples(1800, writes=9000)
+    for _ in range(60):
+        s.samples(20, writes=2000).samples(10, writes=0)
+    text = database.write(s.samples(1, writes=2000).state("done"))("analyze", "1").out
+    assert "stalls took 33 % of the time since 30 min 0 s." in text
+
+
+@pytest.mark.parametrize("steps", [(), ((600, 1000),)])
+def test_the_burst_of_a_drive_that_rises_is_what_it_has_come_to(database, script, steps):
+    s = script().size(GIB).run().state("running")
+    for seconds, iops in steps:
+        s.samples(seconds, writes=iops)
+    for minute in range(120):
+        s.samples(60, writes=5000 + 5 * minute)
+    cli = database.write(s.state("done"))
+    a = cli.json("analyze", 1)
+    assert a["steady"]["state"] == "drifting" and a["collapse"]["ratio"] == 1
+    before = sum(seconds for seconds, _ in steps)
+    assert (a["burst"]["from_s"], a["burst"]["to_s"]) == (before + 5400, before + 7200)
+    assert a["burst"]["iops"] == a["steady"]["iops"] == about(5000 + 5 * 104.5, 1e-4)
+    text = cli("analyze", "1").out
+    told = "burst (from 1 h 40 min to 2 h 10 min)" if steps else "IOPS (22.6 MB/s) in the last quarter of that time."
+    assert told in text
 
 
 def test_a_dip_is_told(database, script):

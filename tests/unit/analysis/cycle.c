@@ -190,7 +190,8 @@ START_TEST(a_cycle_that_moves_shows_in_noise) {
         for (size_t i = 0; i < ELEMENTSOF(noises); i++)
                 for (uint64_t seed = 1; seed <= 20; seed++) {
                         const CurveStep decline = { 0, 6600, 2 * HOUR };
-                        _cleanup_(curve_done) Curve curve = curve_make(10000, &decline, 1, &noises[i], 2 * HOUR, 1, seed);
+                        _cleanup_(curve_done) Curve curve = curve_make(10000, &decline, 1, &noises[i], 2 * HOUR, 1,
+                                                                       seed);
                         for (size_t k = 0; k < curve.n; k++)
                                 if (k % 300 >= 150)
                                         curve.points[k].ios = round(curve.points[k].ios * 0.4);
