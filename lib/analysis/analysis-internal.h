@@ -41,6 +41,7 @@ typedef struct Work {
         double *center;     /* running median of the blocks' y */
         double clip_limit;  /* how far an ordinary block may be from it */
         double *y;          /* clipped to that */
+        double lrv;         /* long-run variance of y since the last cycle */
         double penalty;     /* what one more regime costs since the last cycle, in squares of y */
         size_t end_block;   /* what it did last begins here */
         Cycle cycle;        /* the one that goes on; empty if there is none */
@@ -66,8 +67,8 @@ int regimes_find(Work *w);
 /* Which regime is the end state, and whether it lasts. ret_l: its index. */
 int end_state_find(Work *w, size_t *ret_l);
 
-/* The ratio of steady to burst, and the word for it. */
-void collapse_set_ratio(Analysis *a);
+/* The ratio of steady to burst, and the word for it; by `doubt`, in its logarithm, it may be higher. */
+void collapse_set_ratio(Analysis *a, double doubt);
 
 /* From the burst to the end state, regime l. */
 int collapse_find(Work *w, size_t l);

@@ -16,6 +16,10 @@
 #define FALL_LEAVES 0.9
 #define FALL_ARRIVES 0.1
 
+/* How far noise may have put a ratio on the wrong side of a boundary, in its logarithm: so many sigmas, and no more. */
+#define DOUBT_SIGMAS 3.3
+#define DOUBT_MAX 0.01
+
 static CollapseVerdict verdict_of(double ratio) {
         if (isnan(ratio) || ratio >= RATIO_NONE)
                 return COLLAPSE_NONE;
@@ -26,9 +30,17 @@ static CollapseVerdict verdict_of(double ratio) {
         return ratio >= RATIO_COLLAPSE ? COLLAPSE_COLLAPSE : COLLAPSE_SEVERE;
 }
 
-void collapse_set_ratio(Analysis *a) {
+void collapse_set_ratio(Analysis *a, double doubt) {
         a->collapse_ratio = a->burst_iops > 0 ? a->steady_iops / a->burst_iops : NAN;
-        a->collapse = verdict_of(a->collapse_ratio);
+        a->collapse = verdict_of(a->collapse_ratio * exp(doubt));
+}
+
+/* A burst is short, and its level is known least. */
+static double burst_doubt(const Work *w, size_t b) {
+        const Regime *r = &w->a->regimes[b];
+        double variance = fmax(w->lrv - NOISE_FLOOR * NOISE_FLOOR, 0) / (double) (r->to_block - r->from_block);
+
+        return fmin(DOUBT_SIGMAS * sqrt(variance), DOUBT_MAX);
 }
 
 /*
@@ -139,7 +151,7 @@ int collapse_find(Work *w, size_t l) {
         size_t b = burst_regime(a, l);
 
         burst_set(w, b, l);
-        collapse_set_ratio(a);
+        collapse_set_ratio(a, burst_doubt(w, b));
         if (a->collapse == COLLAPSE_NONE)
                 return 0;
 

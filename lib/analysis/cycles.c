@@ -243,7 +243,7 @@ int cycle_judge(Work *w) {
         cycle_set_state(w, periods_trend(y, n, variance));
         cycle_find_burst(w);
         cycle_find_height(w);
-        collapse_set_ratio(a);
+        collapse_set_ratio(a, 0);
         if (a->collapse == COLLAPSE_NONE)
                 a->collapse_at_s = a->collapse_from_s = NAN;
         return 0;

@@ -67,6 +67,7 @@ static int work_clip(Work *w, size_t from, size_t to) {
         double lrv = long_run_variance(w->y + from, n);
         if (lrv < 0)
                 return -ENOMEM;
+        w->lrv = lrv;
         w->penalty = PENALTY_FACTOR * lrv * log((double) n);
         return 0;
 }

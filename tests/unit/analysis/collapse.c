@@ -32,8 +32,24 @@ START_TEST(words_have_their_ratios) {
 }
 END_TEST
 
+/* What lies on the boundary, but for its noise, is not beyond it. */
+START_TEST(a_half_in_noise_is_a_half) {
+        static const CurveNoise noise = { .sigma = 0.03 };
+        for (uint64_t seed = 1; seed <= 20; seed++) {
+                _cleanup_(curve_done) Curve curve =
+                        curve_make(16000, &(CurveStep){ 60, 8000, 0 }, 1, &noise, 10 * HOUR, 1, seed);
+                Analysis *a = curve_judge(&curve, 0);
+                ck_assert_msg(a->collapse == COLLAPSE_DEGRADED, "%g", a->collapse_ratio);
+                analysis_free(a);
+        }
+}
+END_TEST
+
 START_TEST(regimes_differ_by_a_tenth) {
-        static const struct { double to; size_t n; } cases[] = { { 9110, 1 }, { 9080, 2 }, { 10990, 1 }, { 11010, 2 } };
+        static const struct {
+                double to;
+                size_t n;
+        } cases[] = { { 9110, 1 }, { 9080, 2 }, { 10990, 1 }, { 11010, 2 } };
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
                 Analysis *a = judge(&(CurveStep){ HOUR, cases[i].to, 0 }, 1, 2 * HOUR, 1);
                 ck_assert_msg(a->n_regimes == cases[i].n, "%g: %zu", cases[i].to, a->n_regimes);
@@ -329,6 +345,7 @@ static Suite *make_suite(void) {
         TCase *t = tcase_create("collapse");
         tcase_set_timeout(t, 60);
         tcase_add_test(t, words_have_their_ratios);
+        tcase_add_test(t, a_half_in_noise_is_a_half);
         tcase_add_test(t, regimes_differ_by_a_tenth);
         tcase_add_test(t, regimes_have_their_shortest_length);
         tcase_add_test(t, outliers_are_no_regimes);
