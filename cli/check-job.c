@@ -408,6 +408,18 @@ static bool writes_by_time(const Plan *plan) {
         return false;
 }
 
+/* Whether chance has a part in how much is written: it draws directions and sizes. */
+static bool writes_by_chance(const Plan *plan) {
+        for (size_t i = 0; i < plan->n_phases; i++) {
+                const PhasePlan *phase = &plan->phases[i];
+
+                if (rw_mode_writes(phase->rw) && phase->read_percent < 100 &&
+                    (phase->read_percent > 0 || phase->split[DIRECTION_WRITE].n > 1))
+                        return true;
+        }
+        return false;
+}
+
 /* What is trimmed is lost as well, and no write. */
 static void print_trims(const Plan *plan) {
         uint64_t total = 0;
@@ -467,7 +479,8 @@ static void print_totals(const Job *job, const Plan *plan) {
 
         print_time(job, plan);
         if (plan_total_write_bytes(plan, &bytes))
-                printf(" It writes at most %s.", text_format_size(bytes, volume));
+                printf(" It writes %s %s.", writes_by_chance(plan) && !is_bounded ? "about" : "at most",
+                       text_format_size(bytes, volume));
         else
                 printf(" How much it writes depends on the device%s.",
                        writes_by_time(plan) && !is_bounded ? "'s speed" : "; --size tells for one");

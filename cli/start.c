@@ -62,6 +62,9 @@ static int take_devices(Start *start, const Arguments *arguments, Error *error) 
         if (!start->devices)
                 return -ENOMEM;
         for (size_t i = 0; i < n; i++) {
+                if (*paths[i] == '\0')
+                        return error_set(error, ERROR_USAGE, EINVAL,
+                                         "--device is empty: expected a block device, as 'plateau devices' lists them");
                 int r = probe_check_name(paths[i], error);
                 if (r < 0)
                         return r;

@@ -172,6 +172,14 @@ def test_what_may_be_written_bounds_the_plan(cli, job, words, size, told, most):
     assert f"It writes at most {most}.\n" in text and "takes at least" not in text
 
 
+@pytest.mark.parametrize("options, told", [
+    ("rw=rw\nrwmixread=20", "about 6.4 MiB"), ("rw=randwrite\nbssplit=4k/50:16k/50", "about 8 MiB"),
+    ("rw=rw\nrwmixread=0", "at most 8 MiB"), ("rw=randwrite\nbssplit=4k", "at most 8 MiB"),
+])  # fmt: skip
+def test_what_chance_decides_is_no_bound(cli, job, options, told):
+    assert f" It writes {told}.\n" in cli("check-job", job(f"[a]\n{options}\nsize=8m\n")).out
+
+
 def test_fills_of_no_device_in_particular(cli, job):
     path = job(WRITES + "2.5 fills\n")
     text = cli("check-job", path).out

@@ -109,6 +109,7 @@ def test_a_bad_job_is_told_before_the_service_is_asked(cli, job):
 
 def test_no_device(cli, short):
     assert "--device" in cli("start", short, check=2).err
+    assert "--device is empty" in cli("start", short, "--device", "", check=2).err
 
 
 def test_a_device_in_the_place_of_the_job(cli, loop, short):
