@@ -40,8 +40,17 @@ bool sample_is_idle(const Sample *sample) {
         return n == 0;
 }
 
+/* Nothing has come back for longer than the sample: that is the drive's doing, however busy the host is meanwhile. */
+static bool sample_hangs(const Sample *sample) {
+        uint64_t n = sample->errors;
+
+        for (unsigned d = 0; d < N_DIRECTIONS; d++)
+                n |= sample->ios[d];
+        return n == 0 && sample->in_flight > 0 && sample->oldest_ns >= sample->duration_ns;
+}
+
 HostLimit sample_host_limit(const Sample *sample) {
-        if (sample->held_percent >= HOST_LIMIT_HELD_PERCENT)
+        if (sample->held_percent >= HOST_LIMIT_HELD_PERCENT || sample_hangs(sample))
                 return HOST_LIMIT_NONE;
         if (sample->cpu_percent >= HOST_LIMIT_CORES_PERCENT)
                 return HOST_LIMIT_CORES;

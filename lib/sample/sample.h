@@ -67,7 +67,10 @@ bool sample_is_idle(const Sample *sample);
  */
 #define HOST_LIMIT_HELD_PERCENT 10.0
 
-/* Unknown shares limit nothing, and hold nothing back. */
+/*
+ * Unknown shares limit nothing, and hold nothing back. A sample in which nothing completed and whose oldest I/O was
+ * there before it is a drive that hangs.
+ */
 HostLimit sample_host_limit(const Sample *sample);
 
 /* Running time of the run at its beginning. */

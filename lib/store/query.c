@@ -450,6 +450,11 @@ int store_get_phases(Store *store, uint32_t run, StorePhase **ret, size_t *ret_n
         return 0;
 }
 
+/* As sample_host_limit() has it. */
+#define NOT_THE_HOST                                                                                                  \
+        "held_percent >= ?4 OR (write_ios + read_ios + trim_ios + errors = 0 AND in_flight > 0"                       \
+        " AND oldest_ns >= duration_ns)"
+
 int store_get_phase_cpu(Store *store, uint32_t run, StorePhaseCpu *ret, size_t n, Error *error) {
         _cleanup_statement_ sqlite3_stmt *stmt = NULL;
 
@@ -458,8 +463,8 @@ int store_get_phase_cpu(Store *store, uint32_t run, StorePhaseCpu *ret, size_t n
                 " sum(cpu_percent * duration_ns) / sum(CASE WHEN cpu_percent IS NOT NULL THEN duration_ns END),"
                 " sum(worker_cpu_percent * duration_ns)"
                 " / sum(CASE WHEN worker_cpu_percent IS NOT NULL THEN duration_ns END),"
-                " sum(CASE WHEN held_percent >= ?4 THEN 0 WHEN cpu_percent >= ?2 THEN duration_ns ELSE 0 END),"
-                " sum(CASE WHEN held_percent >= ?4 OR cpu_percent >= ?2 THEN 0"
+                " sum(CASE WHEN " NOT_THE_HOST " THEN 0 WHEN cpu_percent >= ?2 THEN duration_ns ELSE 0 END),"
+                " sum(CASE WHEN " NOT_THE_HOST " OR cpu_percent >= ?2 THEN 0"
                 " WHEN ring_cpu_percent >= ?3 THEN duration_ns ELSE 0 END)"
                 " FROM samples WHERE run = ?1 GROUP BY phase",
                 &stmt, error);

@@ -40,5 +40,5 @@ def test_samples_are_exact_in_json_and_csv(database, script):
 def test_tables_tell_them_to_people(database, script):
     cli = database.write(wide(script))
     text = cli("show", "last").out
-    assert "8 PiB in 100 d 0 h" in text and "64 TiB" in text and f"{2 * ERRORS} errors" in text
+    assert "8 PiB in 100 d 0 h" in text and "64 TiB" in text and f"{2 * ERRORS} I/O errors" in text
     assert "100 d" in cli("list").out

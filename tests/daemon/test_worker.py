@@ -308,7 +308,7 @@ def test_job_that_does_not_fit(loop, worker):
     device = loop(4 * MIB, sector=4096)
     w = worker()
     w.open(device.path, job(bs="512"), confirm=[device.confirm])
-    assert w.wait("REFUSED", 15)["kind"] == REFUSED_USAGE
+    assert w.wait("REFUSED", 15)["kind"] == REFUSED_SAFETY
     assert w.until_end() == 0
     assert device.claim_is_free()
 

@@ -7,7 +7,7 @@ import pytest
 from harness import KIB, MIB, wait_for
 
 SIZE = 64 * MIB
-STEP = 200  # ms of each of the four phases of a round
+STEP = 500  # ms of each of the four phases of a round
 
 
 def rounds(levels):

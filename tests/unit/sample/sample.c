@@ -174,6 +174,15 @@ START_TEST(the_host_sets_the_pace_when_cores_or_a_ring_thread_have_nothing_to_sp
                 ck_assert_int_eq(sample_host_limit(&sample), held[i].limit);
         }
 
+        /* A drive that hangs is slow by itself, also beside a busy host. */
+        sample = (Sample){ .cpu_percent = 100, .duration_ns = 10, .in_flight = 1, .oldest_ns = 10 };
+        ck_assert_int_eq(sample_host_limit(&sample), HOST_LIMIT_NONE);
+        sample.oldest_ns = 9;
+        ck_assert_int_eq(sample_host_limit(&sample), HOST_LIMIT_CORES);
+        sample.oldest_ns = 10;
+        sample.ios[DIRECTION_READ] = 1;
+        ck_assert_int_eq(sample_host_limit(&sample), HOST_LIMIT_CORES);
+
         /* However much the worker's threads take together: kernel workers do, for drives that take I/O no other way. */
         sample = (Sample){ .cpu_percent = 50, .worker_cpu_percent = 400, .ring_cpu_percent = 20 };
         ck_assert_int_eq(sample_host_limit(&sample), HOST_LIMIT_NONE);

@@ -119,8 +119,18 @@ START_TEST(what_a_phase_took_of_the_host) {
                 sample->held_percent = percents[i][3];
                 add_sample(store, 1, sample);
         }
+        _cleanup_free_ Sample *hung = new_sample(ELEMENTSOF(percents));
+
+        memset(hung->ios, 0, sizeof(hung->ios));
+        hung->phase = 1;
+        hung->errors = 0;
+        hung->in_flight = 1;
+        hung->duration_ns = hung->oldest_ns = NSEC_PER_SEC;
+        hung->cpu_percent = hung->ring_cpu_percent = 100;
+        hung->worker_cpu_percent = NAN;
+        add_sample(store, 1, hung);
         ck_assert_int_eq(store_get_phase_cpu(store, 1, cpu, ELEMENTSOF(cpu), NULL), 0);
-        ck_assert_double_eq(cpu[1].host_percent, (10 + 98 + 100 + 50 + 100 + 50) / 6.0);
+        ck_assert_double_eq(cpu[1].host_percent, (10 + 98 + 100 + 50 + 100 + 50 + 100) / 7.0);
         ck_assert_double_eq(cpu[1].worker_percent, (20 + 40 + 90 + 110 + 90 + 110) / 6.0);
         ck_assert_uint_eq(cpu[1].cores_limited_ns, 2 * NSEC_PER_SEC);
         ck_assert_uint_eq(cpu[1].ring_limited_ns, NSEC_PER_SEC);
