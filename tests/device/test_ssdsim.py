@@ -66,27 +66,37 @@ DRIVES = {
 }
 
 
-@pytest.fixture(scope="module")
-def measured(shared_service):
+def measure(service):
     """The same job on all of DRIVES, side by side."""
-    need_ssdsim()
     devices = {}
     try:
         for name, parameters in DRIVES.items():
             devices[name] = SsdSim(**parameters)
         before = {name: device.stat()["write_ios"] for name, device in devices.items()}
-        runs = shared_service.start_run(JOB, *devices.values())
+        runs = service.start_run(JOB, *devices.values())
         for run in runs:
-            shared_service.wait_state(run, "done", timeout=60)
-        shared_service.wait_workers(0)
+            service.wait_state(run, "done", timeout=60)
+        service.wait_workers(0)
         return {
-            name: Measured(shared_service, run, device, device.stat()["write_ios"] - before[name],
+            name: Measured(service, run, device, device.stat()["write_ios"] - before[name],
                            device.size // PAGE if "fill" in DRIVES[name] else 0)
             for run, (name, device) in zip(runs, devices.items())
         }  # fmt: skip
     finally:
         for device in devices.values():
             device.close()
+
+
+@pytest.fixture(scope="module")
+def measured(shared_service):
+    """Of drives that got what they need of a machine that others use too: less is another drive."""
+    need_ssdsim()
+    for _ in range(3):
+        found = measure(shared_service)
+        bursts = [found["filled"].truth_iops_until("collecting"), found["cache"].truth_iops_until("cache-full")]
+        if min(bursts) >= 0.8 * 1000:
+            return found
+    pytest.fail(f"this machine is too busy for a drive of 1000 IOPS: it did {min(bursts):.0f}")
 
 
 def tell_error(what, measured_s, truth_s):
