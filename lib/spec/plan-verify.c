@@ -93,16 +93,6 @@ void plan_add_read_back(Plan *plan, const PlanTarget *target) {
 
 /* --- which phases, and in what pieces --- */
 
-static uint64_t gcd(uint64_t a, uint64_t b) {
-        while (b > 0) {
-                uint64_t rest = a % b;
-
-                a = b;
-                b = rest;
-        }
-        return a;
-}
-
 static bool is_written(const PhasePlan *phase) {
         return phase->iodepth > 0 && (rw_mode_writes(phase->rw) || rw_mode_uses(phase->rw, DIRECTION_TRIM));
 }
@@ -116,10 +106,10 @@ static uint64_t common_granule(const Plan *plan) {
 
                 if (!phase->is_tracked)
                         continue;
-                granule = gcd(gcd(granule, phase->region_offset), phase->stream_step_bytes);
+                granule = gcd_u64(gcd_u64(granule, phase->region_offset), phase->stream_step_bytes);
                 for (Direction d = DIRECTION_WRITE; d <= DIRECTION_TRIM; d++)
                         if (rw_mode_uses(phase->rw, d))
-                                granule = gcd(granule, phase->block_bytes[d]);
+                                granule = gcd_u64(granule, phase->block_bytes[d]);
         }
         while (granule > GRANULE_BYTES_MAX && granule % (2 * SECTOR_BYTES) == 0)
                 granule /= 2;

@@ -25,22 +25,13 @@ uint32_t phase_plan_slots_before(const PhasePlan *phase, uint32_t number) {
         return (uint32_t) part_of((uint64_t) phase->numjobs * phase->iodepth, number, phase->workers);
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b) {
-        while (b > 0) {
-                uint64_t rest = a % b;
-                a = b;
-                b = rest;
-        }
-        return a;
-}
-
 /* A multiple of the smallest blocks of all directions used. They are far too small for it to overflow. */
 static uint64_t granule_of(const PhasePlan *phase) {
         uint64_t granule = 1;
 
         for (Direction d = 0; d < N_DIRECTIONS; d++)
                 if (rw_mode_uses(phase->rw, d))
-                        granule *= phase->block_bytes[d] / gcd(granule, phase->block_bytes[d]);
+                        granule *= phase->block_bytes[d] / gcd_u64(granule, phase->block_bytes[d]);
         return granule;
 }
 

@@ -20,6 +20,17 @@
                 _a > _b ? _a : _b;               \
         })
 
+/* The greatest common divisor; gcd_u64(0, b) is b. */
+static inline uint64_t gcd_u64(uint64_t a, uint64_t b) {
+        while (b > 0) {
+                uint64_t rest = a % b;
+
+                a = b;
+                b = rest;
+        }
+        return a;
+}
+
 #define NSEC_PER_USEC UINT64_C(1000)
 #define NSEC_PER_MSEC UINT64_C(1000000)
 #define NSEC_PER_SEC UINT64_C(1000000000)
