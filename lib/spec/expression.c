@@ -6,6 +6,7 @@
  */
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -129,12 +130,13 @@ static int read_sum(Cursor *cursor, uint64_t *ret) {
         return read_chain(cursor, "+-", read_product, ret);
 }
 
-int expression_evaluate(const char *s, uint64_t *ret) {
+static bool is_expression(const char *s) {
+        return strchr(s, '$');
+}
+
+static int evaluate(const char *s, uint64_t *ret) {
         Cursor cursor = { .s = s };
         uint64_t value;
-
-        if (!strchr(s, '$'))
-                return parse_size(s, ret);
 
         int r = read_sum(&cursor, &value);
         if (r < 0)
@@ -143,5 +145,25 @@ int expression_evaluate(const char *s, uint64_t *ret) {
                 return -EINVAL;
 
         *ret = value;
+        return 0;
+}
+
+int expression_evaluate(const char *s, uint64_t *ret) {
+        return is_expression(s) ? evaluate(s, ret) : parse_size(s, ret);
+}
+
+int expression_evaluate_time(const char *s, uint64_t *ret_ns) {
+        uint64_t seconds, ns;
+
+        if (!is_expression(s))
+                return parse_duration(s, ret_ns);
+
+        int r = evaluate(s, &seconds);
+        if (r < 0)
+                return r;
+        if (__builtin_mul_overflow(seconds, NSEC_PER_SEC, &ns))
+                return -ERANGE;
+
+        *ret_ns = ns;
         return 0;
 }

@@ -10,3 +10,6 @@
  * form, or a division by 0), -ERANGE (a part is negative or too large).
  */
 int expression_evaluate(const char *s, uint64_t *ret);
+
+/* The same of a time: what parse_duration() takes, or an expression, in seconds. */
+int expression_evaluate_time(const char *s, uint64_t *ret_ns);

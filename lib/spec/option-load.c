@@ -131,7 +131,7 @@ int set_steadystate(const JobOption *option, const char *value, PhaseDraft *draf
 
 int set_steady_time(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
         uint64_t time_ns;
-        int r = parse_duration(value, &time_ns);
+        int r = expression_evaluate_time(value, &time_ns);
 
         if (r < 0)
                 return r;

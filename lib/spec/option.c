@@ -117,15 +117,15 @@ static int set_seed(const JobOption *option, const char *value, PhaseDraft *draf
 }
 
 static int set_runtime(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
-        return parse_duration(value, &draft->phase.runtime_ns);
+        return expression_evaluate_time(value, &draft->phase.runtime_ns);
 }
 
 static int set_ramp_time(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
-        return parse_duration(value, &draft->phase.ramp_ns);
+        return expression_evaluate_time(value, &draft->phase.ramp_ns);
 }
 
 static int set_step_time(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
-        return parse_duration(value, &draft->phase.step_ns);
+        return expression_evaluate_time(value, &draft->phase.step_ns);
 }
 
 static int set_capacity_loops(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
@@ -142,7 +142,7 @@ static int set_until(const JobOption *option, const char *value, PhaseDraft *dra
         }
         if (strncmp(value, steady, strlen(steady)) != 0)
                 return -EINVAL;
-        int r = parse_duration(value + strlen(steady), &hold_ns);
+        int r = expression_evaluate_time(value + strlen(steady), &hold_ns);
         if (r < 0)
                 return r;
         draft->phase.steady_hold_ns = hold_ns;
@@ -151,7 +151,7 @@ static int set_until(const JobOption *option, const char *value, PhaseDraft *dra
 
 static int set_sample_interval(const JobOption *option, const char *value, PhaseDraft *draft, Job *job) {
         uint64_t interval_ns;
-        int r = parse_duration(value, &interval_ns);
+        int r = expression_evaluate_time(value, &interval_ns);
 
         if (r < 0)
                 return r;

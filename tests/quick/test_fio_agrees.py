@@ -26,6 +26,7 @@ ACCEPTED = {
     "flags with values": "norandommap=0\ntime_based=1\nruntime=1\nstonewall=1\ngroup_reporting=1\nthread=1",
     "flags without values": "norandommap\ntime_based\nruntime=1\nstonewall\ngroup_reporting\nthread",
     "keyword": "numjobs=$ncpus",
+    "arithmetic of times": "runtime=$ncpus\nramp_time=2*$ncpus\n[b]\nss=iops:2%\nss_dur=$ncpus*10\nss_ramp=$ncpus+1",
     "arithmetic": "numjobs=$ncpus*2\nbs=$pagesize*2",
     "depth with suffix": "iodepth=1k",
     "loops=0": "loops=0",
@@ -115,7 +116,10 @@ REJECTED = {
     "word for a limit": "ss=iops:x",
     "unknown criterion": "ss=foo:3",
     "empty duration": "ss_dur=",
-    "arithmetic without keyword": "numjobs=(2*4096)",
+    "arithmetic without keyword": "bs=(2*4096)",
+    "arithmetic of times without keyword": "runtime=(2*3)",
+    "suffix in arithmetic": "size=$ncpus*1m",
+    "suffix in arithmetic of times": "runtime=$ncpus*1m",
 }
 
 # Not accepted, though fio takes them: it drops or guesses at what it does not understand, or has what plateau has not.
@@ -141,6 +145,8 @@ STRICTER = {
     "fraction": "bs=1.5k",
     "unknown suffix": "bs=4x",
     "unknown time": "runtime=10sec",
+    "product without keyword": "size=2*1m",
+    "product of times without keyword": "runtime=2*3",
     "fraction of a time": "runtime=1.5h",
     "negative": "offset=-1",
     "dash for comma": "bs=4k-8k",

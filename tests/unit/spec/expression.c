@@ -30,6 +30,20 @@ START_TEST(test_keywords_are_the_machines) {
 }
 END_TEST
 
+START_TEST(test_times_are_in_seconds) {
+        uint64_t n = (uint64_t) sysconf(_SC_NPROCESSORS_ONLN), ns = 42;
+
+        ck_assert_int_eq(expression_evaluate_time("$ncpus*60", &ns), 0);
+        ck_assert_uint_eq(ns, n * 60 * NSEC_PER_SEC);
+        ck_assert_int_eq(expression_evaluate_time("5ms", &ns), 0);
+        ck_assert_uint_eq(ns, 5 * NSEC_PER_MSEC);
+        ck_assert_int_eq(expression_evaluate_time("$ncpus*1000000000000", &ns), -ERANGE);
+        ck_assert_int_eq(expression_evaluate_time("$ncpus*60s", &ns), -EINVAL);
+        ck_assert_int_eq(expression_evaluate_time("2*60", &ns), -EINVAL);
+        ck_assert_uint_eq(ns, 5 * NSEC_PER_MSEC);
+}
+END_TEST
+
 START_TEST(test_operators_bind_as_in_arithmetic) {
         uint64_t n = (uint64_t) sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -98,6 +112,7 @@ static Suite *make_suite(void) {
 
         tcase_add_test(tc, test_plain_numbers_are_sizes);
         tcase_add_test(tc, test_keywords_are_the_machines);
+        tcase_add_test(tc, test_times_are_in_seconds);
         tcase_add_test(tc, test_operators_bind_as_in_arithmetic);
         tcase_add_test(tc, test_what_is_no_expression_is_refused);
         tcase_add_test(tc, test_nesting_is_bounded);
