@@ -157,13 +157,37 @@ static int bind_stream_step(Binding *binding, Error *error) {
         return 0;
 }
 
+/*
+ * The order of I/O goes through regions of one size, where fio has them end with the target. Percentages of a target
+ * that is no multiple are rounded, and the streams' together by a block each: that is cut from all regions.
+ */
+static int check_last_stream(const Binding *binding, uint64_t wanted, uint64_t available, Error *error) {
+        const JobPhase *phase = binding->phase;
+        bool in_percent = phase->size.kind == EXTENT_PERCENT && phase->offset_increment.kind == EXTENT_PERCENT;
+        uint64_t rounding = in_percent ? saturating_mul(phase->numjobs, binding->block_min) : 0;
+
+        if (phase->size.kind == EXTENT_UNSET)
+                return error_set(error, ERROR_USAGE, EINVAL,
+                                 "%s:%u: phase '%s': with offset_increment all streams have regions of one size: "
+                                 "expected it in size", binding->file, phase->offset_increment_place.line,
+                                 phase->name);
+        if (wanted <= available || wanted - available < rounding)
+                return 0;
+        return error_set(error, ERROR_USAGE, ERANGE,
+                         "%s:%u: phase '%s': with offset_increment=%" PRIu64 " the last of %" PRIu32 " streams begins "
+                         "%" PRIu64 " bytes before the target's end, and the size of %" PRIu64 " is more: expected at "
+                         "most that, for all streams have regions of one size%s", binding->file,
+                         phase->size_place.line, phase->name, binding->bound->stream_step_bytes, phase->numjobs,
+                         available, wanted, option_place_hint(&phase->size_place));
+}
+
 /* Bytes of the region before it is cut down to whole blocks. */
-static int wanted_bytes(Binding *binding, uint64_t *ret) {
+static int wanted_bytes(Binding *binding, uint64_t *ret, Error *error) {
         const OptionPlace *place = &binding->phase->size_place;
         uint64_t step = binding->bound->stream_step_bytes, before_last = step * (binding->phase->numjobs - 1);
         uint64_t available = binding->target->size_bytes - binding->bound->region_offset - before_last;
         const Extent *extent = &binding->phase->size;
-        uint64_t wanted = available + before_last;
+        uint64_t wanted = available;
 
         if (extent->kind == EXTENT_BYTES)
                 wanted = extent->value;
@@ -171,23 +195,21 @@ static int wanted_bytes(Binding *binding, uint64_t *ret) {
                 wanted = percent_of(binding->target->size_bytes, extent->value);
 
         *ret = MIN(wanted, available);
-        if (wanted <= available)
-                return 0;
         if (step > 0)
-                return notices_add(&binding->plan->notices, &binding->plan->n_notices,
-                                   "%s:%u: phase '%s': the last stream begins %" PRIu64 " bytes before the target's "
-                                   "end: all regions are cut to that", binding->file, place->line, binding->phase->name,
-                                   available);
-        return notices_add(&binding->plan->notices, &binding->plan->n_notices,
-                           "%s:%u: phase '%s': the size of %" PRIu64 " bytes reaches beyond the target's end: cut to "
-                           "%" PRIu64, binding->file, place->line, binding->phase->name, wanted, available);
+                return check_last_stream(binding, wanted, available, error);
+        if (wanted > available &&
+            notices_add(&binding->plan->notices, &binding->plan->n_notices,
+                        "%s:%u: phase '%s': the size of %" PRIu64 " bytes reaches beyond the target's end: cut to "
+                        "%" PRIu64, binding->file, place->line, binding->phase->name, wanted, available) < 0)
+                return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+        return 0;
 }
 
 /* That of the target is told once, however many phases there are. */
 static int note_tail(Binding *binding, uint64_t tail) {
         if (tail == 0 || binding->phase->size.kind == EXTENT_PERCENT)
                 return 0;
-        if (binding->phase->size.kind == EXTENT_UNSET && binding->bound->stream_step_bytes == 0)
+        if (binding->phase->size.kind == EXTENT_UNSET)
                 return notices_add(&binding->plan->notices, &binding->plan->n_notices,
                                    "%s: the target's last %" PRIu64 " bytes are left out with bs=%" PRIu64
                                    ": no multiple of it", binding->file, tail, binding->block_min);
@@ -202,8 +224,9 @@ static int bind_region(Binding *binding, Error *error) {
         PhasePlan *bound = binding->bound;
         uint64_t wanted;
 
-        if (wanted_bytes(binding, &wanted) < 0)
-                return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
+        int r = wanted_bytes(binding, &wanted, error);
+        if (r < 0)
+                return r;
         if (wanted < binding->block_max)
                 return error_set(error, ERROR_USAGE, ERANGE,
                                  "%s:%u: phase '%s': a region of %" PRIu64 " bytes holds no block of bs=%" PRIu64 "%s",

@@ -275,7 +275,6 @@ def test_a_steadystate_that_no_window_can_attain_is_told(cli, job, times, never)
 @pytest.mark.parametrize("lines,told", [
     ("size=2g", "the size of 2147483648 bytes reaches beyond the target's end: cut to 1073741824"),
     ("size=10000", "its last 1808 bytes are left out: no multiple of bs=4096"),
-    ("offset_increment=600m\nnumjobs=2\nsize=600m", "the last stream begins 444596224 bytes before the target's end"),
 ])  # fmt: skip
 def test_a_region_that_is_cut_is_told_with_its_line(cli, job, lines, told):
     path = job("[a]\nrw=write\nbs=4k\n" + lines + "\n")

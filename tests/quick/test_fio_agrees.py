@@ -47,7 +47,7 @@ ACCEPTED = {
     "shares of writes only": "rw=rw\nbssplit=,4k/50:8k/50",
     "shares and a size": "bssplit=4k/50:8k/50\nbs=16k",
     "number of I/Os": "number_ios=10\n[b]\nnumber_ios=0\n[c]\nnumber_ios=1k",
-    "increments": "numjobs=2\nsize=1m\noffset_increment=1m\n[b]\nnumjobs=2\noffset_increment=10%",
+    "increments": "numjobs=2\nsize=1m\noffset_increment=1m\n[b]\nnumjobs=2\nsize=5%\noffset_increment=10%",
     "rates": "rate=1m\n[b]\nrate=1m,2m\n[c]\nrate=1m,\n[d]\nrate=,1m\n[e]\nrate=1m,2m,3m\n[f]\nrate=0",
     "rates of I/Os": "rate_iops=1k\n[b]\nrate_iops=,5\n[c]\nrate_iops=5,",
     "uniform": "rw=randread\nrandom_distribution=random",
@@ -154,6 +154,7 @@ STRICTER = {
     "flag above 1": "norandommap=2",
     "cached": "direct=0",
     "parallel": "stonewall=0",
+    "streams with regions of several sizes": "numjobs=2\noffset_increment=1m",
     "target": "filename=x",
 }
 

@@ -116,7 +116,7 @@ START_TEST(test_tail_is_lost_and_told) {
 
         /* Of a region that a phase or its streams have to themselves it is told with the phase. */
         static const char *const own[] = { "[a]\nrw=write\nbs=3k\nsize=10k\n",
-                                           "[a]\nrw=write\nbs=3k\nnumjobs=2\noffset_increment=10k\n" };
+                                           "[a]\nrw=write\nbs=3k\nnumjobs=2\noffset_increment=10k\nsize=10k\n" };
         for (size_t i = 0; i < ELEMENTSOF(own); i++) {
                 _cleanup_plan_ Plan *cut = bind_good(own[i], 20 * KIB);
 
@@ -178,8 +178,11 @@ START_TEST(test_streams_with_regions_of_their_own) {
         } cases[] = {
                 { "rw=write numjobs=4 size=25% offset_increment=25%", 16 * MIB, 16 * MIB, 64 * MIB, 0 },
                 { "rw=write numjobs=4 size=1m offset_increment=2m", 2 * MIB, MIB, 4 * MIB, 0 },
-                { "rw=write numjobs=3 offset=4m offset_increment=20m", 20 * MIB, 20 * MIB, 60 * MIB, 1 },
-                { "rw=write numjobs=3 size=30m offset_increment=20m", 20 * MIB, 24 * MIB, 72 * MIB, 1 },
+                { "rw=write numjobs=3 offset=4m size=20m offset_increment=20m", 20 * MIB, 20 * MIB, 60 * MIB, 0 },
+                { "rw=write numjobs=3 size=24m offset_increment=20m", 20 * MIB, 24 * MIB, 72 * MIB, 0 },
+                /* 4681.1 blocks go up for the step, which leaves 4678.6 to the last stream. */
+                { "rw=write numjobs=4 bs=3584 size=25% offset_increment=25%", 4682 * 3584, 4678 * 3584,
+                  4 * 4678 * 3584, 0 },
                 { "rw=write numjobs=1 offset_increment=20m", 0, 64 * MIB, 64 * MIB, 0 },
         };
 
@@ -196,6 +199,12 @@ START_TEST(test_streams_with_regions_of_their_own) {
                 ck_assert_uint_eq(phase->limit_bytes, cases[i].limit);
                 ck_assert_uint_eq(plan->n_notices, cases[i].n_notices);
         }
+        check_refused("[a]\nnumjobs=3\nsize=25m\noffset_increment=20m\n", 64 * MIB, 512,
+                      "t.fio:3: phase 'a': with offset_increment=20971520 the last of 3 streams begins 25165824 bytes "
+                      "before the target's end, and the size of 26214400 is more: expected at most that");
+        check_refused("[a]\nnumjobs=2\noffset_increment=10%\nsize=100%\n", 64 * MIB, 512, "expected at most that");
+        check_refused("[a]\nnumjobs=3\noffset_increment=20m\n", 64 * MIB, 512, "t.fio:3: phase 'a': with "
+                      "offset_increment all streams have regions of one size: expected it in size");
         check_refused("[a]\nnumjobs=3\noffset_increment=40m\n", 64 * MIB, 512, "last of 3 streams begins beyond");
         check_refused("[a]\nnumjobs=2\noffset_increment=100\n", 64 * MIB, 512, "offset_increment=100");
         check_refused("[a]\nnumjobs=16384\noffset_increment=18446744073709551104\n", 64 * MIB, 512, "begins beyond");

@@ -223,7 +223,7 @@ START_TEST(granules_divide_all_that_is_written) {
                 { "[w]\nrw=randwrite\nbs=12k\nverify=md5\n", 12 * KIB },
                 { "[w]\nrw=randwrite\nbs=4k\noffset=2k\nverify=md5\n", 2 * KIB },
                 { "[w]\nrw=randwrite\nbssplit=2k/50:16k/50\nverify=md5\n", 2 * KIB },
-                { "[w]\nrw=randwrite\nbs=8k\nnumjobs=2\noffset_increment=3k\nverify=md5\n", KIB },
+                { "[w]\nrw=randwrite\nbs=8k\nnumjobs=2\nsize=32m\noffset_increment=3k\nverify=md5\n", KIB },
                 { "[t]\nrw=randtrim\nbs=1k\n[w]\nrw=randwrite\nbs=8k\nverify=md5\n", KIB },
                 { "[i]\naction=idle\nruntime=1\n[w]\nrw=write\nbs=8k\nverify=md5\n", 8 * KIB },
         };
