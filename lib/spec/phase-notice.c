@@ -27,10 +27,35 @@ static int note_steadystate(Job *job, const JobPhase *phase, unsigned line) {
                           time_format_span(phase->runtime_ns, runtime));
 }
 
+/* Whether reads and writes come to their limits at the same time, as they are mixed. */
+static bool rates_fit_mix(const JobPhase *phase) {
+        const uint64_t *iops = phase->rate_iops, *bytes = phase->rate_bytes;
+        bool of_bytes = bytes[DIRECTION_READ] > 0 || bytes[DIRECTION_WRITE] > 0;
+        const uint64_t *rates = of_bytes ? bytes : iops;
+        uint64_t each[] = { SPLIT_WHOLE, SPLIT_WHOLE };
+
+        for (Direction d = DIRECTION_READ; of_bytes && d <= DIRECTION_WRITE; d++)
+                each[d] = block_hundred(&phase->split[d], phase->block_bytes[d]);
+        return (unsigned __int128) rates[DIRECTION_READ] * ((100 - phase->read_percent) * each[DIRECTION_WRITE]) ==
+               (unsigned __int128) rates[DIRECTION_WRITE] * (phase->read_percent * each[DIRECTION_READ]);
+}
+
+static int note_rates(Job *job, const JobPhase *phase, unsigned line) {
+        if (!rw_mode_writes(phase->rw) || phase->read_percent == 0 || phase->read_percent == 100 ||
+            rates_fit_mix(phase))
+                return 0;
+        return add_notice(job,
+                          "%s:%u: phase '%s': reads and writes stay mixed as rwmixread says whatever their rates, "
+                          "unlike in fio: the direction that comes to its limit holds up the other",
+                          job->file, line, phase->name);
+}
+
 int phase_note(Job *job, const JobPhase *phase, unsigned line) {
         bool writes = rw_mode_writes(phase->rw) && phase->read_percent < 100;
 
         int r = note_steadystate(job, phase, line);
+        if (r >= 0)
+                r = note_rates(job, phase, line);
         if (r >= 0 && rw_mode_trims(phase->rw) && (uint64_t) phase->iodepth * phase->numjobs > 1)
                 r = add_notice(job,
                                "%s:%u: phase '%s': each of workers trims one block at a time, whatever iodepth and "
