@@ -195,21 +195,34 @@ char *text_strip(const char *s) {
         return strndup(start, length);
 }
 
-const char *text_format_size(uint64_t bytes, char *buf) {
+static uint64_t tenths_of(uint64_t bytes, unsigned power, bool up) {
+        uint64_t unit = UINT64_C(1) << (10 * power);
+
+        return (uint64_t) (((unsigned __int128) bytes * 10 + (up ? unit - 1 : unit / 2)) / unit);
+}
+
+static const char *format_size(uint64_t bytes, bool up, char *buf) {
         static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-        unsigned __int128 tenths = (unsigned __int128) bytes * 10;
         unsigned i = 0;
 
         /* Rounded first, so that 1048575 is "1 MiB" and not "1024 KiB". */
-        while (i + 1 < ELEMENTSOF(units) && (tenths + (UINT64_C(1) << (10 * i)) / 2) >> (10 * i) >= 10240)
+        while (i + 1 < ELEMENTSOF(units) && tenths_of(bytes, i, up) >= 10240)
                 i++;
 
-        uint64_t rounded = (uint64_t) ((tenths + (UINT64_C(1) << (10 * i)) / 2) >> (10 * i));
+        uint64_t rounded = tenths_of(bytes, i, up);
         if (rounded % 10 == 0)
                 snprintf(buf, TEXT_SIZE_MAX, "%" PRIu64 " %s", rounded / 10, units[i]);
         else
                 snprintf(buf, TEXT_SIZE_MAX, "%" PRIu64 ".%" PRIu64 " %s", rounded / 10, rounded % 10, units[i]);
         return buf;
+}
+
+const char *text_format_size(uint64_t bytes, char *buf) {
+        return format_size(bytes, false, buf);
+}
+
+const char *text_format_size_up(uint64_t bytes, char *buf) {
+        return format_size(bytes, true, buf);
 }
 
 const char *text_format_count(double value, char *buf) {

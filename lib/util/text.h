@@ -38,5 +38,8 @@ char *text_strip(const char *s);
 /* "111.8 GiB", "512 B": powers of 1024, at most one decimal. Returns buf (TEXT_SIZE_MAX bytes). */
 const char *text_format_size(uint64_t bytes, char *buf);
 
+/* The same, rounded up where it is not exact: of what is said to be at most. */
+const char *text_format_size_up(uint64_t bytes, char *buf);
+
 /* "35.2k", "512", "1.21M": powers of 1000, three significant digits. Returns buf (TEXT_SIZE_MAX bytes). */
 const char *text_format_count(double value, char *buf);

@@ -106,6 +106,28 @@ START_TEST(test_sizes_are_rounded_to_a_decimal) {
 }
 END_TEST
 
+START_TEST(test_sizes_at_most_are_never_less) {
+        static const struct {
+                uint64_t bytes;
+                const char *expected;
+        } cases[] = {
+                { 0, "0 B" },
+                { 1023, "1023 B" },
+                { 1024, "1 KiB" },
+                { 1025, "1.1 KiB" },
+                { 1048575, "1 MiB" },
+                { 1048577, "1.1 MiB" },
+                { 6082560, "5.9 MiB" },
+                { UINT64_MAX, "16 EiB" },
+        };
+        char buf[TEXT_SIZE_MAX];
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++)
+                ck_assert_str_eq(text_format_size_up(cases[i].bytes, buf), cases[i].expected);
+        ck_assert_str_eq(text_format_size(6082560, buf), "5.8 MiB");
+}
+END_TEST
+
 START_TEST(test_counts_have_three_digits) {
         static const struct {
                 double value;
@@ -134,6 +156,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_a_shell_gets_one_word);
         tcase_add_test(tc, test_strip);
         tcase_add_test(tc, test_sizes_are_rounded_to_a_decimal);
+        tcase_add_test(tc, test_sizes_at_most_are_never_less);
         tcase_add_test(tc, test_counts_have_three_digits);
         suite_add_tcase(suite, tc);
         return suite;
