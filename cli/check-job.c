@@ -118,6 +118,15 @@ static void add_rates_json(json_object *o, const PhasePlan *phase) {
         }
 }
 
+static bool changes_by_chance(const PhasePlan *phase, Direction d) {
+        return rw_mode_uses(phase->rw, d) && phase->read_percent < 100 && phase_plan_draws_amounts(phase);
+}
+
+/* A bound is rounded up. */
+static const char *format_planned(uint64_t bytes, bool by_chance, char buf[static TEXT_SIZE_MAX]) {
+        return by_chance ? text_format_size(bytes, buf) : text_format_size_up(bytes, buf);
+}
+
 static json_object *phase_json(const Job *job, size_t index, const PhasePlan *phase, bool has_size) {
         json_object *o = json_object_new_object();
 
@@ -155,6 +164,7 @@ static json_object *phase_json(const Job *job, size_t index, const PhasePlan *ph
                 json_add_u64(o, "planned_bytes", phase->planned_write_bytes);
         else
                 json_add_null(o, "planned_bytes");
+        json_add_bool(o, "planned_by_chance", changes_by_chance(phase, rw_mode_direction(phase->rw)));
         json_add_u64_if(o, "planned_trim_bytes", phase->planned_trim_bytes != UINT64_MAX, phase->planned_trim_bytes);
         return o;
 }
@@ -253,11 +263,15 @@ static int add_row(Table *table, const Job *job, const Plan *plan, size_t index,
         const PhasePlan *phase = &plan->phases[index], *last = phase + n - 1;
         bool idle = phase->action == PHASE_ACTION_IDLE, named = idle || phase->action == PHASE_ACTION_DISCARD;
         bool trims = rw_mode_trims(phase->rw) && phase->planned_trim_bytes != UINT64_MAX;
-        uint64_t planned_ns = 0;
+        bool by_chance = changes_by_chance(phase, rw_mode_direction(phase->rw));
+        uint64_t planned_ns = 0, written = 0;
 
-        for (const PhasePlan *p = phase; p <= last; p++)
+        for (const PhasePlan *p = phase; p <= last; p++) {
                 if (__builtin_add_overflow(planned_ns, p->planned_ns, &planned_ns))
                         planned_ns = UINT64_MAX;
+                if (__builtin_add_overflow(written, p->planned_write_bytes, &written))
+                        written = UINT64_MAX;
+        }
         snprintf(numjobs, sizeof(numjobs), "%" PRIu32, phase->numjobs);
         const char *cells[] = {
                 format_span(index, index + n - 1, numbers), name,
@@ -266,8 +280,8 @@ static int add_row(Table *table, const Job *job, const Plan *plan, size_t index,
                 idle ? NULL : format_span(phase->iodepth, last->iodepth, depth), idle ? NULL : numjobs,
                 last->workers > 1 ? format_span(phase->workers, last->workers, workers) : NULL,
                 phase->has_planned_time ? time_format_span(planned_ns, time) : NULL,
-                phase->has_planned_bytes ? text_format_size(phase->planned_write_bytes, volume) : NULL,
-                trims ? text_format_size(phase->planned_trim_bytes, trimmed) : NULL,
+                phase->has_planned_bytes ? format_planned(written, by_chance, volume) : NULL,
+                trims ? format_planned(phase->planned_trim_bytes, by_chance, trimmed) : NULL,
         };
         return table_add_row(table, cells);
 }
@@ -408,22 +422,22 @@ static bool writes_by_time(const Plan *plan) {
         return false;
 }
 
-/* Whether chance has a part in how much is written: it draws directions and sizes. */
-static bool writes_by_chance(const Plan *plan) {
-        for (size_t i = 0; i < plan->n_phases; i++) {
-                const PhasePlan *phase = &plan->phases[i];
+static void print_volume(const char *verb, uint64_t bytes, bool by_chance) {
+        char volume[TEXT_SIZE_MAX];
 
-                if (rw_mode_writes(phase->rw) && phase->read_percent < 100 &&
-                    (phase->read_percent > 0 || phase->split[DIRECTION_WRITE].n > 1))
+        printf(" It %s %s %s.", verb, by_chance ? "about" : "at most", format_planned(bytes, by_chance, volume));
+}
+
+static bool any_by_chance(const Plan *plan, Direction d) {
+        for (size_t i = 0; i < plan->n_phases; i++)
+                if (changes_by_chance(&plan->phases[i], d))
                         return true;
-        }
         return false;
 }
 
 /* What is trimmed is lost as well, and no write. */
 static void print_trims(const Plan *plan) {
         uint64_t total = 0;
-        char volume[TEXT_SIZE_MAX];
 
         if (!plan_trims(plan))
                 return;
@@ -431,7 +445,7 @@ static void print_trims(const Plan *plan) {
                 if (__builtin_add_overflow(total, plan->phases[i].planned_trim_bytes, &total))
                         total = UINT64_MAX;
         if (total != UINT64_MAX)
-                printf(" It trims at most %s.", text_format_size(total, volume));
+                print_volume("trims", total, any_by_chance(plan, DIRECTION_TRIM));
         else
                 fputs(" How much it trims depends on the device.", stdout);
 }
@@ -474,13 +488,11 @@ static void print_time(const Job *job, const Plan *plan) {
 
 static void print_totals(const Job *job, const Plan *plan) {
         bool is_bounded = job->stop_written_max.kind != EXTENT_UNSET;
-        char volume[TEXT_SIZE_MAX];
-        uint64_t bytes;
+        uint64_t bytes, most = plan->stop_written_max > 0 ? plan->stop_written_max : UINT64_MAX;
 
         print_time(job, plan);
         if (plan_total_write_bytes(plan, &bytes))
-                printf(" It writes %s %s.", writes_by_chance(plan) && !is_bounded ? "about" : "at most",
-                       text_format_size(bytes, volume));
+                print_volume("writes", bytes, bytes < most && any_by_chance(plan, DIRECTION_WRITE));
         else
                 printf(" How much it writes depends on the device%s.",
                        writes_by_time(plan) && !is_bounded ? "'s speed" : "; --size tells for one");

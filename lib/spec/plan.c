@@ -28,6 +28,7 @@ typedef struct Binding {
         Plan *plan;
         PhasePlan *bound;
         uint64_t block_min, block_max; /* of the directions used */
+        uint64_t granule; /* what a stream does is a multiple of it, and ends at one */
 } Binding;
 
 static uint64_t saturating_add(uint64_t a, uint64_t b) {
@@ -48,6 +49,23 @@ static uint64_t percent_of(uint64_t bytes, uint64_t percent) {
 
 static uint64_t round_up(uint64_t bytes, uint64_t block) {
         return saturating_mul(bytes / block + (bytes % block != 0), block);
+}
+
+/* Bytes of the I/Os of one direction among ten thousand, by expectation where directions or sizes mix. */
+static uint64_t weight(const PhasePlan *bound, Direction d) {
+        uint64_t percent = d == DIRECTION_READ ? bound->read_percent : 100 - bound->read_percent;
+
+        if (!rw_mode_uses(bound->rw, d))
+                return 0;
+        return percent * block_hundred(&bound->split[d], bound->block_bytes[d]);
+}
+
+static uint64_t weight_of_all(const PhasePlan *bound) {
+        uint64_t all = 0;
+
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                all += weight(bound, d);
+        return all;
 }
 
 static int refuse_block(const Binding *binding, Direction d, Error *error) {
@@ -73,7 +91,7 @@ static int refuse_trims(const Binding *binding, Error *error) {
 
 /* The pieces of a discard are cut where the region ends. */
 static void bind_pieces(Binding *binding) {
-        binding->block_min = binding->block_max = binding->target->logical_block_bytes;
+        binding->block_min = binding->block_max = binding->granule = binding->target->logical_block_bytes;
 }
 
 /* The sizes of a split are multiples of its smallest one. */
@@ -93,6 +111,8 @@ static int bind_blocks(Binding *binding, Error *error) {
                         return refuse_block(binding, d, error);
                 binding->block_min = MIN(binding->block_min, smallest);
                 binding->block_max = MAX(binding->block_max, block_largest(&phase->split[d], smallest));
+                if (weight(binding->bound, d) > 0)
+                        binding->granule = gcd_u64(binding->granule, smallest);
         }
         if (rw_mode_trims(phase->rw) && !binding->target->can_discard)
                 return refuse_trims(binding, error);
@@ -244,39 +264,32 @@ static int bind_region(Binding *binding, Error *error) {
         return 0;
 }
 
+/* Whether each loop is io_size, where that is more than size; else it is a pass through size. As it is with fio. */
+static bool loops_beyond_size(const JobPhase *phase) {
+        bool mixes = rw_mode_writes(phase->rw) && phase->read_percent > 0 && phase->read_percent < 100;
+
+        return rw_mode_is_random(phase->rw) ? !phase->random_map : mixes;
+}
+
 /*
- * What one stream reads and writes when nothing but amounts ends it. io_size ends each loop, if it is less than
- * size; if it is more, the loops go on until it is reached, but a loop of random writes that keeps no map is all of it.
+ * What one stream reads and writes when nothing but amounts ends it, in whole blocks. Passes through size go on until
+ * less than a block is missing to io_size, which ends the last one if it is the only loop's.
  */
-static uint64_t stream_bytes(const JobPhase *phase, uint64_t region_bytes) {
-        uint64_t io_bytes = phase->io_size.value;
+static uint64_t stream_bytes(const Binding *binding) {
+        const JobPhase *phase = binding->phase;
+        uint64_t region_bytes = binding->bound->region_bytes, io_bytes = phase->io_size.value;
 
         if (phase->io_size.kind == EXTENT_UNSET)
                 return saturating_mul(region_bytes, phase->loops);
         if (phase->io_size.kind == EXTENT_PERCENT)
                 io_bytes = percent_of(region_bytes, phase->io_size.value);
-        if (rw_mode_is_random(phase->rw) && rw_mode_writes(phase->rw) && !phase->random_map)
-                return saturating_mul(io_bytes, phase->loops);
 
-        uint64_t looped = saturating_mul(MIN(io_bytes, region_bytes), phase->loops);
-        return MAX(io_bytes, looped);
-}
+        uint64_t all = round_up(saturating_mul(io_bytes, phase->loops), binding->granule);
+        if (io_bytes <= region_bytes || loops_beyond_size(phase))
+                return all;
 
-/* Bytes of the I/Os of one direction among ten thousand, by expectation where directions or sizes mix. */
-static uint64_t weight(const PhasePlan *bound, Direction d) {
-        uint64_t percent = d == DIRECTION_READ ? bound->read_percent : 100 - bound->read_percent;
-
-        if (!rw_mode_uses(bound->rw, d))
-                return 0;
-        return percent * block_hundred(&bound->split[d], bound->block_bytes[d]);
-}
-
-static uint64_t weight_of_all(const PhasePlan *bound) {
-        uint64_t all = 0;
-
-        for (Direction d = 0; d < N_DIRECTIONS; d++)
-                all += weight(bound, d);
-        return all;
+        uint64_t n_passes = MAX((io_bytes - binding->block_max) / region_bytes + 1, phase->loops);
+        return MIN(saturating_mul(region_bytes, n_passes), all);
 }
 
 /* Read and written until so many bytes are written. */
@@ -300,12 +313,13 @@ static void bind_limits(Binding *binding) {
         bound->fio_steady.ramp_ns = saturating_add(phase->ramp_ns, phase->fio_steady.ramp_ns);
         bound->fio_steady.ramp_ns = MIN(bound->fio_steady.ramp_ns, (uint64_t) INT64_MAX);
         if (phase->capacity_loops > 0)
-                bound->limit_bytes = bytes_until_written(
-                        bound, saturating_mul(phase->capacity_loops, binding->target->size_bytes));
+                bound->limit_bytes = round_up(
+                        bytes_until_written(bound, saturating_mul(phase->capacity_loops, binding->target->size_bytes)),
+                        binding->granule);
         else if (timed && phase->runtime_ns > 0)
                 bound->limit_bytes = UINT64_MAX;
         else
-                bound->limit_bytes = saturating_mul(stream_bytes(phase, bound->region_bytes), phase->numjobs);
+                bound->limit_bytes = saturating_mul(stream_bytes(binding), phase->numjobs);
 
         /* fio does not heed it where time ends the phase. */
         if (!(timed && phase->runtime_ns > 0))
@@ -395,24 +409,51 @@ uint64_t phase_plan_ios(const PhasePlan *phase, uint64_t bytes) {
         return weight_bytes > 0 ? (uint64_t) ((unsigned __int128) bytes * IOS_OF_WEIGHT / weight_bytes) : 0;
 }
 
-/* Of total bytes, those of one direction. */
+/* Of total bytes, those of one direction, in whole blocks. */
 static uint64_t share_of(const PhasePlan *bound, Direction d, uint64_t total) {
-        return (uint64_t) ((unsigned __int128) total * weight(bound, d) / weight_of_all(bound));
+        uint64_t bytes = (uint64_t) ((unsigned __int128) total * weight(bound, d) / weight_of_all(bound));
+
+        return bytes < total ? round_up(bytes, bound->block_bytes[d]) : total;
 }
 
-/* At most this much of a direction is written at the rates allowed in so much time. */
-static uint64_t paced_bytes(const PhasePlan *bound, Direction d, uint64_t ns) {
-        uint64_t hundred = block_hundred(&bound->split[d], bound->block_bytes[d]);
-        unsigned __int128 bytes = UINT64_MAX;
+static uint64_t in_time(uint64_t per_second, uint64_t ns) {
+        unsigned __int128 n = ((unsigned __int128) per_second * ns + NSEC_PER_SEC - 1) / NSEC_PER_SEC;
 
-        if (bound->rate_bytes[d] > 0)
-                bytes = MIN(bytes, (unsigned __int128) bound->rate_bytes[d] * ns / NSEC_PER_SEC);
-        if (bound->rate_iops[d] > 0)
-                bytes = MIN(bytes, (unsigned __int128) bound->rate_iops[d] * ns / NSEC_PER_SEC * hundred / SPLIT_WHOLE);
-        return (uint64_t) bytes;
+        return (uint64_t) MIN(n, (unsigned __int128) UINT64_MAX);
 }
 
-/* At most so many bytes of one direction are moved; UINT64_MAX: nobody knows. */
+/*
+ * What a ring thread begins of a direction in so much time at the rates allowed: its first I/O waits for nothing
+ * (engine/pace.h), so it does not end with the rate but with a whole block.
+ */
+static uint64_t paced_bytes(const PhasePlan *share, Direction d, uint64_t ns) {
+        uint64_t smallest = share->block_bytes[d], largest = block_largest(&share->split[d], smallest);
+        uint64_t bytes = UINT64_MAX;
+
+        if (share->rate_bytes[d] > 0)
+                bytes = saturating_add(round_up(in_time(share->rate_bytes[d], ns), smallest), largest - smallest);
+        if (share->rate_iops[d] > 0) {
+                unsigned __int128 by_ios = (unsigned __int128) in_time(share->rate_iops[d], ns) *
+                                           block_hundred(&share->split[d], smallest) / SPLIT_WHOLE;
+
+                bytes = (uint64_t) MIN(by_ios, (unsigned __int128) bytes);
+        }
+        return bytes;
+}
+
+static uint64_t paced_by_all(const PhasePlan *bound, Direction d, uint64_t ns) {
+        uint64_t bytes = 0;
+
+        for (uint32_t i = 0; i < bound->workers; i++) {
+                PhasePlan share;
+
+                phase_plan_share(&share, bound, i);
+                bytes = saturating_add(bytes, paced_bytes(&share, d, ns));
+        }
+        return bytes;
+}
+
+/* At most so many bytes of one direction are moved, about if chance decides; UINT64_MAX: nobody knows. */
 static uint64_t forecast_bytes(const PhasePlan *bound, Direction d) {
         uint64_t bytes = UINT64_MAX;
 
@@ -423,8 +464,15 @@ static uint64_t forecast_bytes(const PhasePlan *bound, Direction d) {
         if (bound->limit_ios > 0)
                 bytes = MIN(bytes, share_of(bound, d, bytes_of_ios(bound, bound->limit_ios)));
         if (bound->runtime_ns > 0)
-                bytes = MIN(bytes, paced_bytes(bound, d, bound->runtime_ns));
+                bytes = MIN(bytes, paced_by_all(bound, d, bound->runtime_ns));
         return bytes;
+}
+
+bool phase_plan_draws_amounts(const PhasePlan *phase) {
+        Direction d = rw_mode_direction(phase->rw);
+
+        return (phase->read_percent > 0 && phase->read_percent < 100) || block_largest(&phase->split[d], 0) >
+               block_smallest(&phase->split[d], 0);
 }
 
 static void bind_forecast(PhasePlan *bound) {

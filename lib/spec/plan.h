@@ -64,8 +64,8 @@ typedef struct PhasePlan {
         bool has_planned_time;
         uint64_t planned_ns; /* at most this long */
         bool has_planned_bytes;
-        uint64_t planned_write_bytes; /* at most this much is written; an expectation where reads and writes mix */
-        uint64_t planned_trim_bytes;  /* at most this much is trimmed; UINT64_MAX: cannot be said */
+        uint64_t planned_write_bytes; /* at most this much is written, or about: phase_plan_draws_amounts() */
+        uint64_t planned_trim_bytes;  /* likewise trimmed; UINT64_MAX: cannot be said */
 } PhasePlan;
 
 typedef struct Plan {
@@ -141,6 +141,9 @@ bool plan_trims(const Plan *plan);
 
 /* How many I/Os of this phase make so many bytes: exact where all have one size, else by expectation. */
 uint64_t phase_plan_ios(const PhasePlan *phase, uint64_t bytes);
+
+/* Whether directions or sizes are drawn, so that what is planned to be written or trimmed is an expectation. */
+bool phase_plan_draws_amounts(const PhasePlan *phase);
 
 /*
  * Sums over the phases, at most UINT64_MAX; false if one of them cannot be told beforehand. What is written is bounded

@@ -175,9 +175,36 @@ def test_what_may_be_written_bounds_the_plan(cli, job, words, size, told, most):
 @pytest.mark.parametrize("options, told", [
     ("rw=rw\nrwmixread=20", "about 6.4 MiB"), ("rw=randwrite\nbssplit=4k/50:16k/50", "about 8 MiB"),
     ("rw=rw\nrwmixread=0", "at most 8 MiB"), ("rw=randwrite\nbssplit=4k", "at most 8 MiB"),
+    ("rw=write\nio_size=6082000", "at most 5.9 MiB"), ("rw=rw\n[stop]\nwritten_max=1g", "about 4 MiB"),
+    ("rw=rw\n[stop]\nwritten_max=1m", "at most 1 MiB"),
 ])  # fmt: skip
 def test_what_chance_decides_is_no_bound(cli, job, options, told):
-    assert f" It writes {told}.\n" in cli("check-job", job(f"[a]\n{options}\nsize=8m\n")).out
+    path = job(f"[a]\nsize=8m\n{options}\n")
+    assert f" It writes {told}.\n" in cli("check-job", path).out
+    (phase,) = cli.json("check-job", path)["phases"]
+    assert phase["planned_by_chance"] == ("rw=rw\n[" in options or told.startswith("about"))
+
+
+def test_what_chance_trims_is_no_bound(cli, job):
+    for options, told in ("bssplit=4k/50:16k/50", "about"), ("bs=4k", "at most"):
+        assert f" It trims {told} 8 MiB.\n" in cli("check-job", job(f"[a]\nrw=randtrim\n{options}\nsize=8m\n")).out
+
+
+def test_all_cells_of_a_matrix_write(cli, job):
+    path = job("[m]\naction=matrix\nrw=randwrite\nbs=4k\niodepth=1,2,4\nstep_time=10\nrate_iops=128\n")
+    out = cli("check-job", path).out
+    assert " 15 MiB" in out.splitlines()[1] and " It writes at most 15 MiB.\n" in out
+
+
+@pytest.mark.parametrize("options, noted", [
+    ("rate_iops=100", False), ("rate=1m", False), ("rate_iops=70,30\nrwmixread=70", False),
+    ("rate=2m,4m\nbs=4k,8k", False),
+    ("rate_iops=100\nrwmixread=70", True), ("rate=1m,", True), ("rate_iops=,5", True), ("rate=1m\nbs=4k,8k", True),
+    ("rate=1m,\nrwmixread=100", False), ("rate=1m,\nrw=write", False), ("rate=1m,\nrw=randtrim", False),
+])  # fmt: skip
+def test_rates_that_a_mix_does_not_follow_are_told(cli, job, options, noted):
+    path = job(f"[a]\nrw=rw\n{options}\nruntime=9\n")
+    assert ("reads and writes stay mixed" in cli("check-job", path).out) == noted
 
 
 def test_fills_of_no_device_in_particular(cli, job):

@@ -130,6 +130,40 @@ def test_rates_agree(measure, rate, iops):
     assert -0.02 * fio.ios[0] <= plateau.ios[0] - fio.ios[0] <= LOOKS
 
 
+STREAMS = """[global]
+stonewall
+bs=16k
+iodepth=4
+norandommap
+[a]
+rw=write
+numjobs=3
+io_size=1001k
+[b]
+rw=randwrite
+numjobs=5
+io_size=1007k
+loops=2
+[c]
+rw=randwrite
+norandommap=0
+size=1m
+io_size=2100k
+[d]
+rw=write
+numjobs=2
+size=1m
+io_size=2500k
+loops=2
+"""
+
+
+def test_amounts_of_streams_agree(measure):
+    fio, plateau = measure(STREAMS, STREAMS.replace("iodepth=4", "iodepth=4\nworkers=2"))
+    assert plateau.ios[1] == fio.ios[1] == 3 * 63 + 5 * 126 + 132 + 2 * 192
+    assert plateau.bytes[1] == fio.bytes[1] == 16 * KIB * fio.ios[1]
+
+
 def test_the_judge_sees_a_difference(measure):
     job = COUNTED + "rw=randwrite\nrandom_distribution="
     fio, plateau = measure(job + "zipf:1.2\n", job + "zipf:1.1\n")

@@ -40,6 +40,37 @@ def test_volume_is_exact(service, loop, options, expected):
     assert sysfs_stat_since(device.path, before)["write_bytes"] == expected
 
 
+BOUNDED = """[global]
+numjobs=3
+workers=3
+bs=64k
+[odd]
+rw=write
+io_size=1001k
+[random]
+rw=randwrite
+io_size=1001k
+[paced]
+rw=randwrite
+time_based
+runtime=1
+rate=96k
+"""
+
+
+def test_no_more_is_written_than_check_job_says(service, loop, tmp_path):
+    path = tmp_path / "job.fio"
+    path.write_text(BOUNDED)
+    checked = service.cli.json("check-job", path, "--size", SIZE)["phases"]
+    shown = service.run_job(BOUNDED, loop(SIZE))["phases"]
+    written = {phase["name"]: phase["write_bytes"] for phase in shown}
+    planned = {phase["name"]: phase["planned_bytes"] for phase in checked}
+    assert not any(phase["planned_by_chance"] for phase in checked)
+    assert written["odd"] == written["random"] == planned["odd"] == planned["random"] == 48 * 64 * KIB
+    # A second has room for a block and a half, and a second block is not cut: more, if the machine lets it begin.
+    assert written["paced"] <= planned["paced"] == 6 * 64 * KIB
+
+
 def test_time_based_goes_on_beyond_the_size(service, loop):
     shown = service.run_job("[p]\nrw=write\nbs=64k\nsize=1m\ntime_based\nruntime=2\n", loop(SIZE))
     assert shown["phases"][0]["bytes"] > 16 * MIB

@@ -176,6 +176,10 @@ START_TEST(test_capacity_loops_count_what_is_written) {
                 ck_assert_uint_eq(plan->phases[0].planned_write_bytes, cases[i].written);
         }
 
+        _cleanup_plan_ Plan *odd = bind_good("[a]\nrw=write\ncapacity_loops=3\n", MIB + 512, 512);
+        ck_assert_uint_eq(odd->phases[0].limit_bytes, 3 * MIB + 4096); /* a whole block at the end, too */
+        ck_assert_uint_eq(odd->phases[0].planned_write_bytes, 3 * MIB + 4096);
+
         _cleanup_plan_ Plan *huge = bind_good("[a]\nrw=rw\nrwmixread=99\ncapacity_loops=4294967295\n", UINT64_MAX, 512);
         ck_assert_uint_eq(huge->phases[0].limit_bytes, UINT64_MAX);
         check_refused("[a]\nrw=read\ncapacity_loops=1\n", "writes nothing");

@@ -98,6 +98,18 @@ START_TEST(test_io_size_is_that_of_fio) {
                 { "rw=write size=50% io_size=50%", 0, 32 * MIB, 16 * MIB },
                 { "rw=write offset=50% io_size=50%", 32 * MIB, 32 * MIB, 16 * MIB },
                 { "rw=write size=1m io_size=1m numjobs=4", 0, MIB, 4 * MIB },
+                { "rw=write io_size=7k numjobs=4", 0, 64 * MIB, 32 * KIB }, /* each stream ends with a whole block */
+                { "rw=randwrite io_size=3002k numjobs=2 norandommap", 0, 64 * MIB, 2 * 751 * 4 * KIB },
+                { "rw=write io_size=5k loops=3", 0, 64 * MIB, 16 * KIB },
+                { "rw=randrw rwmixread=0 bs=4k,8k io_size=12k numjobs=2", 0, 64 * MIB, 32 * KIB },
+                { "rw=write size=64k io_size=160k loops=2", 0, 64 * KIB, 192 * KIB }, /* whole passes */
+                { "rw=randread size=64k io_size=160k loops=2", 0, 64 * KIB, 320 * KIB },
+                { "rw=rw size=64k io_size=160k", 0, 64 * KIB, 160 * KIB },
+                { "rw=rw rwmixread=0 size=64k io_size=160k loops=2", 0, 64 * KIB, 192 * KIB },
+                /* No pass for less than a block; one for more ends with a whole one. */
+                { "rw=randread size=1m io_size=2100k bs=64k norandommap=0", 0, MIB, 32 * 64 * KIB },
+                { "rw=randwrite size=1m io_size=2113k bs=64k norandommap=0", 0, MIB, 34 * 64 * KIB },
+                { "rw=write size=1m io_size=1025k bs=64k", 0, MIB, MIB },
         };
 
         check_amounts(cases, ELEMENTSOF(cases), 64 * MIB);
@@ -158,7 +170,7 @@ START_TEST(test_several_sizes) {
         ck_assert_uint_eq(a->block_bytes[DIRECTION_WRITE], 8 * KIB);
         ck_assert_uint_eq(a->split[DIRECTION_WRITE].n, 2);
         /* As many writes of 10 KiB as reads of 64. */
-        ck_assert_uint_eq(a->planned_write_bytes, MIB * 10 / 74);
+        ck_assert_uint_eq(a->planned_write_bytes, 18 * 8 * KIB); /* up to whole blocks */
         ck_assert_uint_eq(b->region_bytes, 48 * KIB);
         ck_assert_uint_eq(b->n_blocks[DIRECTION_WRITE], 12);
         ck_assert_uint_eq(b->limit_bytes, 48 * KIB);
@@ -232,6 +244,11 @@ START_TEST(test_rates_are_of_all_streams_and_bound_what_is_written) {
                 { "rate=1m,2m\n", MIB, 2 * MIB, 40 * MIB },
                 { "rate=,3m\n", 0, 3 * MIB, 60 * MIB },
                 { "rate_iops=100\n", 100, 100, 2000 * 4096 },
+                { "rate=1k\n", KIB, KIB, 5 * 4096 },
+                { "rate=1000\n", 1000, 1000, 5 * 4096 }, /* the last block begins before the time is over */
+                { "workers=2\nrate=1k\n", KIB, KIB, 2 * 3 * 4096 }, /* each ring thread has a last block */
+                { "workers=2\nrate_iops=100\n", 100, 100, 2000 * 4096 },
+                { "bssplit=4k/50:16k/50\nrate=1k\n", KIB, KIB, 5 * 4096 + 12288 },
         };
 
         for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
