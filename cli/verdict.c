@@ -113,6 +113,7 @@ static int judge(void *item, Store *store, const Arguments *arguments, const cha
                 .limit_iops = limit_iops(j, job),
                 .host_share = series_host_share(&j->series, NAN),
                 .host_share_at_end = series_host_share(&j->series, j->analysis->steady_since_s),
+                .iops_with_room = series_level_with_room(&j->series, j->analysis->steady_since_s),
                 .fills = judgement_fills(j, (double) j->phase->bytes[j->direction]),
                 .latency_p999_ns = phase_p999_ns(j->phase),
                 .latency_is_mean = j->run.imported,

@@ -22,6 +22,8 @@ SeriesPoint series_point_from_sample(const Sample *sample, Direction direction, 
                 .bytes = (double) sample->bytes[direction],
                 .cut = cut,
                 .host_limited = sample_host_limit(sample) != HOST_LIMIT_NONE,
+                .host_had_room = !(sample->cpu_percent >= HOST_ROOM_PERCENT) &&
+                                 !(sample->ring_cpu_percent >= HOST_ROOM_PERCENT),
         };
 }
 

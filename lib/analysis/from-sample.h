@@ -32,6 +32,9 @@ typedef struct HostWatch {
  */
 #define HOST_STARVED_SHARE_MAX 0.25
 
+/* A host that is less busy than that, and whose ring threads are, has room. Unknown shares are none that are full. */
+#define HOST_ROOM_PERCENT 90.0
+
 /*
  * The same while a run goes on, for its user. It is told when it has been so for a while, and when it has not been so
  * for a while; so what comes and goes with each second is told once.

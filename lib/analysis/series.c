@@ -164,6 +164,20 @@ double series_host_share(const Series *series, double from_s) {
         return all_s > 0 ? limited_s / all_s : 0;
 }
 
+double series_level_with_room(const Series *series, double from_s) {
+        double ios = 0, duration_s = 0;
+
+        for (size_t i = 0; i < series->n_points; i++) {
+                const SeriesPoint *p = &series->points[i];
+
+                if (p->from_s < from_s || !p->host_had_room)
+                        continue;
+                ios += p->ios;
+                duration_s += point_duration_s(p);
+        }
+        return duration_s >= SERIES_ROOM_MIN_S ? ios / duration_s : NAN;
+}
+
 double series_extreme(const Series *series, size_t from, double window_s, double (*pick)(double, double)) {
         size_t window = (size_t) fmax(1, round(window_s / series->block_s));
         double extreme = NAN;

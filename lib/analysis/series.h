@@ -17,10 +17,14 @@ typedef struct SeriesPoint {
         double bytes;
         bool cut;     /* pause, outage or starved host: not the drive's doing, left out */
         bool host_limited; /* the host, not the drive, set the pace */
+        bool host_had_room; /* far from that, so that the pace was the drive's own */
 } SeriesPoint;
 
 /* What is cut out besides the cut itself: a drive that rested is not itself at once. */
 #define SERIES_CUT_AFTER_S 30.0
+
+/* Less of the time in which the host had room tells no level. */
+#define SERIES_ROOM_MIN_S 10.0
 
 /* A first or last sample shorter than this share of the usual one is dropped. */
 #define SERIES_SHORT_SHARE 0.9
@@ -79,6 +83,9 @@ double series_level(const Series *series, size_t from, size_t to);
  * within SERIES_CUT_AFTER_S, 0..1. Where that was the exception it was cut out, and is not there any more.
  */
 double series_host_share(const Series *series, double from_s);
+
+/* Level since from_s of the samples in which the host had room; NaN if they last less than SERIES_ROOM_MIN_S. */
+double series_level_with_room(const Series *series, double from_s);
 
 /*
  * The lowest or highest (pick: fmin or fmax) level of any window_s seconds, at least one block, from block `from` on;

@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "analysis/analysis-internal.h"
 #include "analysis/from-sample.h"
 #include "analysis/verdict.h"
 
@@ -85,13 +86,20 @@ static const char *known_level_text(const VerdictInput *in, Expectation which) {
         return isnan(in->fills) ? "the level that lasts (capacity unknown: judged by time)" : "the level that lasts";
 }
 
+/* A drive is not judged by what it was not asked for. The rest is pauses of the drive that were not made good. */
+#define LIMIT_SHARE 0.95
+
+static bool is_held_back(const VerdictInput *in) {
+        return in->limit_iops > 0 && in->analysis->steady_iops >= in->limit_iops * LIMIT_SHARE;
+}
+
 /* What is not known to last can be told to be missed, but not to be kept: why it is missed already, else NULL. */
 static const char *missed_text(const VerdictInput *in, double expected, double measured, double best) {
         const Analysis *a = in->analysis;
 
         if (a->trend > 0)
                 return NULL;
-        if (best < expected)
+        if (best < expected && in->host_share <= HOST_STARVED_SHARE_MAX)
                 return "never reached, not even in the burst";
         if (measured * VERDICT_TROUGH_RECOVERY < expected)
                 return "missed already: less than half, which no drive makes good after its cliff";
@@ -100,19 +108,18 @@ static const char *missed_text(const VerdictInput *in, double expected, double m
         return NULL;
 }
 
-/* A drive is not judged by what it was not asked for. The rest is pauses of the drive that were not made good. */
-#define LIMIT_SHARE 0.95
-
-static bool is_held_back(const VerdictInput *in) {
-        return in->limit_iops > 0 && in->analysis->steady_iops >= in->limit_iops * LIMIT_SHARE;
-}
-
 /*
- * Nor by a host that held it up so often that nothing could be cut out. A level that lasts is only that of its own
- * time: a burst that used up the host excuses no trough. But before that the burst counts, too.
+ * Nor by a host that held it up so often that nothing could be cut out. What is missed is missed in its own time: a
+ * burst that used up the host excuses no trough. And where the level was the same while the host had room, it is the
+ * drive's own. While nothing is missed, and nothing known, the host may be why.
  */
-static bool is_held_up_by_host(const VerdictInput *in) {
-        return (level_is_known(in) ? in->host_share_at_end : in->host_share) > HOST_STARVED_SHARE_MAX;
+static bool is_held_up_by_host(const VerdictInput *in, double expected, double measured, bool is_missed) {
+        double ratio = in->iops_with_room / in->analysis->steady_iops;
+        bool is_drives_own = fabs(log(ratio)) < REGIME_MIN_STEP && measured * ratio < expected;
+
+        if (!level_is_known(in) && !is_missed)
+                return in->host_share > HOST_STARVED_SHARE_MAX;
+        return in->host_share_at_end > HOST_STARVED_SHARE_MAX && !is_drives_own;
 }
 
 /* measured: the level at the end; best: the highest there was; both in the unit of expected. */
@@ -134,7 +141,7 @@ static VerdictReason judge_level(const VerdictInput *in, Expectation which, doub
         } else if (measured < expected && which != EXPECT_FLOOR_RATIO_MIN && is_held_back(in)) {
                 reason.result = VERDICT_INCONCLUSIVE;
                 reason.text = "the job's own rate limit allows no more";
-        } else if (measured < expected && is_held_up_by_host(in)) {
+        } else if (measured < expected && is_held_up_by_host(in, expected, measured, missed)) {
                 reason.result = VERDICT_INCONCLUSIVE;
                 reason.text = HOST_TEXT;
         } else if (level_is_known(in)) {

@@ -43,6 +43,7 @@ typedef struct VerdictInput {
         double limit_iops;         /* what the job allowed itself of it; 0: no limit */
         double host_share;         /* series_host_share() of the phase, */
         double host_share_at_end;  /* and since steady_since_s */
+        double iops_with_room;     /* series_level_with_room() since then */
         double fills;              /* what the phase moved in this direction, in capacities; NaN: capacity unknown */
         double latency_p999_ns;    /* of all I/O of the phase; NaN: nothing completed, or only means are known */
         bool latency_is_mean;      /* no percentile is known */

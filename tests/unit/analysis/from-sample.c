@@ -229,6 +229,18 @@ START_TEST(host_without_a_moment_to_spare_is_starved) {
 }
 END_TEST
 
+START_TEST(host_has_room_far_from_its_limits) {
+        static const struct { double cores, ring; bool had_room; } cases[] = {
+                { 0, 0, true }, { 89.9, 89.9, true }, { 90, 0, false }, { 0, 90, false }, { NAN, NAN, true },
+        };
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                Sample sample = { .cpu_percent = cases[i].cores, .ring_cpu_percent = cases[i].ring };
+                ck_assert_int_eq(series_point_from_sample(&sample, DIRECTION_WRITE, 0, false).host_had_room,
+                                 cases[i].had_room);
+        }
+}
+END_TEST
+
 /* A second and the 30 s after it are a quarter of 124 s. Neighbours share what comes after them. */
 START_TEST(host_that_is_always_busy_is_no_exception) {
         Cuts cuts = {};
@@ -420,6 +432,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, a_new_phase_starts_afresh);
         tcase_add_test(tc, host_without_a_moment_to_spare_is_starved);
         tcase_add_test(tc, host_that_is_always_busy_is_no_exception);
+        tcase_add_test(tc, host_has_room_far_from_its_limits);
         tcase_add_test(tc, a_ring_thread_that_never_waits_is_starved_too);
         tcase_add_test(tc, who_holds_back_is_not_held_up);
         tcase_add_test(tc, a_limit_is_told_with_its_beginning_and_its_end);

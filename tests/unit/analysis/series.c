@@ -126,6 +126,20 @@ START_TEST(a_host_that_set_the_pace_counts_with_what_follows) {
 }
 END_TEST
 
+START_TEST(level_with_room_is_that_of_enough_seconds_with_room) {
+        _cleanup_(curve_done) Curve curve = curve_make(1000, NULL, 0, NULL, 200, 1, 1);
+        for (size_t i = 100; i < 110; i++) {
+                curve.points[i].host_had_room = true;
+                curve.points[i].ios = 500;
+        }
+        Series series = series_of(&curve);
+        ck_assert_double_eq_tol(series_level_with_room(&series, NAN), 500, 1e-9);
+        ck_assert_double_eq_tol(series_level_with_room(&series, 100), 500, 1e-9);
+        ck_assert(isnan(series_level_with_room(&series, 101))); /* nine seconds are left */
+        series_done(&series);
+}
+END_TEST
+
 static Suite *make_suite(void) {
         Suite *s = suite_create("series");
         TCase *t = tcase_create("series");
@@ -136,6 +150,7 @@ static Suite *make_suite(void) {
         tcase_add_test(t, level_is_ios_by_duration);
         tcase_add_test(t, extremes_are_those_of_windows);
         tcase_add_test(t, a_host_that_set_the_pace_counts_with_what_follows);
+        tcase_add_test(t, level_with_room_is_that_of_enough_seconds_with_room);
         suite_add_tcase(s, t);
         return s;
 }

@@ -19,7 +19,7 @@ static Analysis state(SteadyState steady, double burst, double level, int trend)
 static VerdictInput input(const Analysis *analysis, const Expectations *expectations) {
         return (VerdictInput){
                 .expectations = expectations, .analysis = analysis, .state = RUN_DONE, .bytes_per_io = 4096,
-                .fills = 10, .latency_p999_ns = 5e6, .temperature_max_c = NAN,
+                .fills = 10, .latency_p999_ns = 5e6, .temperature_max_c = NAN, .iops_with_room = NAN,
         };
 }
 
@@ -141,14 +141,51 @@ START_TEST(what_the_host_held_up_is_not_missed) {
 END_TEST
 
 START_TEST(what_the_host_held_up_before_a_level_is_known_is_not_missed) {
-        Analysis a = state(STEADY_TOO_SHORT, 10000, 1000, 0);
-        Expectations e = expect(EXPECT_CLAIMED_IOPS, 60000);
+        Analysis a = state(STEADY_TOO_SHORT, 10000, 8000, 0);
+        Expectations e = expect(EXPECT_CLAIMED_IOPS, 12000);
         VerdictInput in = input(&a, &e);
 
-        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
-        in.host_share = 0.26;
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL); /* not reached in the burst; */
+        in.host_share = 0.26;                             /* but that had no room */
         ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
         ck_assert_ptr_nonnull(strstr(only(&in).text, "the host"));
+
+        e.value[EXPECT_CLAIMED_IOPS] = 60000; /* down to less than half of it, in a time of its own */
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+        in.host_share_at_end = 0.26;
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+}
+END_TEST
+
+START_TEST(what_is_the_same_while_the_host_has_room_is_the_drives_own) {
+        static const SteadyState judged[] = { STEADY_STEADY, STEADY_TOO_SHORT };
+
+        for (size_t i = 0; i < ELEMENTSOF(judged); i++) {
+                Analysis a = state(judged[i], 10000, 1000, 0);
+                Expectations e = expect(EXPECT_CLAIMED_IOPS, 60000);
+                VerdictInput in = input(&a, &e);
+
+                in.host_share = in.host_share_at_end = 0.9;
+                in.iops_with_room = 950;
+                ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+                in.iops_with_room = 1050;
+                ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+                in.iops_with_room = 880; /* it was faster in the time that it was not given all of */
+                ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+                in.iops_with_room = 1120;
+                ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+                in.iops_with_room = NAN; /* the host never had */
+                ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
+        }
+
+        Analysis a = state(STEADY_STEADY, 1000, 990, 0);
+        Expectations e = expect(EXPECT_CLAIMED_IOPS, 1000);
+        VerdictInput in = input(&a, &e);
+        in.host_share_at_end = 0.9;
+        in.iops_with_room = 995;
+        ck_assert_int_eq(only(&in).result, VERDICT_FAIL);
+        in.iops_with_room = 1001; /* kept where the host let it */
+        ck_assert_int_eq(only(&in).result, VERDICT_INCONCLUSIVE);
 }
 END_TEST
 
@@ -582,6 +619,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, what_the_job_did_not_ask_for_is_not_missed);
         tcase_add_test(tc, what_the_host_held_up_is_not_missed);
         tcase_add_test(tc, what_the_host_held_up_before_a_level_is_known_is_not_missed);
+        tcase_add_test(tc, what_is_the_same_while_the_host_has_room_is_the_drives_own);
         tcase_add_loop_test(tc, what_does_not_last_yet_is_no_pass, 0, n_unknown);
         tcase_add_loop_test(tc, what_was_never_reached_is_missed_on_a_short_run, 0, n_unknown);
         tcase_add_loop_test(tc, a_trough_may_come_back_to_twice_its_level, 0, n_unknown);
