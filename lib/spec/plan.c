@@ -155,8 +155,10 @@ static int bind_stream_step(Binding *binding, Error *error) {
         const PlanTarget *target = binding->target;
         uint64_t step = extent->kind == EXTENT_BYTES ? extent->value : 0;
 
-        if (extent->kind == EXTENT_PERCENT)
-                step = round_up(percent_of(target->size_bytes, extent->value), binding->block_min);
+        if (extent->kind == EXTENT_PERCENT) {
+                step = percent_of(target->size_bytes, extent->value);
+                step = MAX(step - step % binding->block_min, binding->block_min);
+        }
         if (binding->phase->numjobs == 1)
                 step = 0;
 
@@ -178,13 +180,12 @@ static int bind_stream_step(Binding *binding, Error *error) {
 }
 
 /*
- * The order of I/O goes through regions of one size, where fio has them end with the target. Percentages of a target
- * that is no multiple are rounded, and the streams' together by a block each: that is cut from all regions.
+ * The order of I/O goes through regions of one size, where fio has them end with the target. But an offset in percent
+ * that was rounded may take a part of a block from a size that is in percent, too.
  */
 static int check_last_stream(const Binding *binding, uint64_t wanted, uint64_t available, Error *error) {
         const JobPhase *phase = binding->phase;
-        bool in_percent = phase->size.kind == EXTENT_PERCENT && phase->offset_increment.kind == EXTENT_PERCENT;
-        uint64_t rounding = in_percent ? saturating_mul(phase->numjobs, binding->block_min) : 0;
+        uint64_t rounding = phase->size.kind == EXTENT_PERCENT ? binding->block_min : 0;
 
         if (phase->size.kind == EXTENT_UNSET)
                 return error_set(error, ERROR_USAGE, EINVAL,

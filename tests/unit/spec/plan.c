@@ -192,9 +192,12 @@ START_TEST(test_streams_with_regions_of_their_own) {
                 { "rw=write numjobs=4 size=1m offset_increment=2m", 2 * MIB, MIB, 4 * MIB, 0 },
                 { "rw=write numjobs=3 offset=4m size=20m offset_increment=20m", 20 * MIB, 20 * MIB, 60 * MIB, 0 },
                 { "rw=write numjobs=3 size=24m offset_increment=20m", 20 * MIB, 24 * MIB, 72 * MIB, 0 },
-                /* 4681.1 blocks go up for the step, which leaves 4678.6 to the last stream. */
-                { "rw=write numjobs=4 bs=3584 size=25% offset_increment=25%", 4682 * 3584, 4678 * 3584,
-                  4 * 4678 * 3584, 0 },
+                /* 4681.14 blocks go down for step and size, and up for the offset: 4680.85 are left then. */
+                { "rw=write numjobs=4 bs=3584 size=25% offset_increment=25%", 4681 * 3584, 4681 * 3584,
+                  4 * 4681 * 3584, 0 },
+                { "rw=write numjobs=3 bs=3584 size=25% offset_increment=25% offset=25%", 4681 * 3584, 4680 * 3584,
+                  3 * 4680 * 3584, 0 },
+                { "rw=write numjobs=2 bs=1m size=2m offset_increment=1%", MIB, 2 * MIB, 4 * MIB, 0 },
                 { "rw=write numjobs=1 offset_increment=20m", 0, 64 * MIB, 64 * MIB, 0 },
         };
 
