@@ -91,7 +91,7 @@ static int refuse_trims(const Binding *binding, Error *error) {
 
 /* The pieces of a discard are cut where the region ends. */
 static void bind_pieces(Binding *binding) {
-        binding->block_min = binding->block_max = binding->granule = binding->target->logical_block_bytes;
+        binding->block_min = binding->block_max = binding->target->logical_block_bytes;
 }
 
 /* The sizes of a split are multiples of its smallest one. */

@@ -104,7 +104,7 @@ START_TEST(test_io_size_is_that_of_fio) {
                 { "rw=randrw rwmixread=0 bs=4k,8k io_size=12k numjobs=2", 0, 64 * MIB, 32 * KIB },
                 { "rw=write size=64k io_size=160k loops=2", 0, 64 * KIB, 192 * KIB }, /* whole passes */
                 { "rw=randread size=64k io_size=160k loops=2", 0, 64 * KIB, 320 * KIB },
-                { "rw=rw size=64k io_size=160k", 0, 64 * KIB, 160 * KIB },
+                { "rw=rw size=1m io_size=2100k bs=64k", 0, MIB, 33 * 64 * KIB },
                 { "rw=rw rwmixread=0 size=64k io_size=160k loops=2", 0, 64 * KIB, 192 * KIB },
                 /* No pass for less than a block; one for more ends with a whole one. */
                 { "rw=randread size=1m io_size=2100k bs=64k norandommap=0", 0, MIB, 32 * 64 * KIB },
@@ -268,7 +268,10 @@ START_TEST(test_rates_are_of_all_streams_and_bound_what_is_written) {
                 ck_assert_uint_eq(phase->planned_write_bytes, cases[i].planned);
         }
 
-        _cleanup_plan_ Plan *plan = NULL;
+        /* So does an I/O that is one of a second with a half. */
+        _cleanup_plan_ Plan *odd = NULL, *plan = NULL;
+        bind_phase(&odd, "[a]\nrw=randwrite\ntime_based\nruntime=1500ms\nrate_iops=1\n", MIB);
+        ck_assert_uint_eq(odd->phases[0].planned_write_bytes, 2 * 4096);
         ck_assert(!bind_phase(&plan, "[a]\nrw=randrw\ntime_based\nruntime=10\nrate=1m,\n", MIB)->has_planned_bytes);
 }
 END_TEST
