@@ -155,6 +155,9 @@ STRICTER = {
     "cached": "direct=0",
     "parallel": "stonewall=0",
     "streams with regions of several sizes": "numjobs=2\noffset_increment=1m",
+    "suffix behind a keyword": "size=$ncpusg",
+    "suffix of a time behind a keyword": "runtime=$ncpusm",
+    "no streams": "numjobs=0",
     "target": "filename=x",
 }
 
