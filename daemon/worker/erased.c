@@ -91,20 +91,6 @@ static void fill_cells(Erased *erased, uint64_t offset, uint64_t n_bytes) {
                 }
 }
 
-/* I/Os that a share's limits allow. */
-static uint64_t limit_of(const PhasePlan *share) {
-        Direction direction = rw_mode_direction(share->rw);
-        uint64_t smallest = rw_mode_reads(share->rw) ?
-                MIN(share->block_bytes[DIRECTION_READ], share->block_bytes[direction]) : share->block_bytes[direction];
-        uint64_t n = UINT64_MAX;
-
-        if (share->limit_bytes < UINT64_MAX)
-                n = share->limit_bytes / smallest + 1;
-        if (share->limit_ios > 0)
-                n = MIN(n, share->limit_ios);
-        return n;
-}
-
 static bool order_jumps(const PhasePlan *share) {
         return rw_mode_is_random(share->rw) && !share->random_map;
 }
@@ -117,7 +103,7 @@ static uint64_t reach_of(const Erased *erased, uint32_t phase, uint32_t k, const
 
         if (standing->drained || (phase < standing->phase && positions->n > 0))
                 return next;
-        limit = limit_of(share);
+        limit = phase_plan_ios_max(share);
         return next < UINT64_MAX - limit ? next + limit : UINT64_MAX;
 }
 
@@ -142,10 +128,10 @@ static void walk(Erased *erased, const Pattern *pattern, const IndexRange *range
 /* I/Os that a worker which died can have submitted beyond what is known; UINT64_MAX: any number. */
 static uint64_t n_unknown(const PhaseStanding *phase, uint64_t n_known, const PhasePlan *share) {
         if (phase->elapsed_ns == 0)
-                return limit_of(share);
+                return phase_plan_ios_max(share);
 
         unsigned __int128 n = (unsigned __int128) n_known * UNKNOWN_NS / phase->elapsed_ns + 1;
-        uint64_t n_max = MIN(limit_of(share), PATTERN_JUMP);
+        uint64_t n_max = MIN(phase_plan_ios_max(share), PATTERN_JUMP);
 
         return n < n_max ? (uint64_t) n : n_max;
 }
@@ -160,7 +146,10 @@ static unsigned jumping_ranges(const Erased *erased, uint32_t phase, uint32_t k,
         const Position none = {}, *p = k < standing->positions.n ? &standing->positions.of[k] : &none;
         bool is_over = erased->standing->drained || phase < erased->standing->phase;
 
-        uint64_t before = p->first_index - MIN(p->first_index, PATTERN_JUMP);
+        uint64_t before = p->first_index < PATTERN_JUMP ? p->first_index : p->first_index - PATTERN_JUMP;
+        uint64_t jump_to = share->is_tracked ?
+                standing_jump_to(histories_at(erased->standing->histories, phase, k), p->first_index,
+                                 phase_plan_ios_max(share)) : p->next_index + PATTERN_JUMP;
         uint64_t unknown = is_over && p->first_index == 0 ? 0 :
                 n_unknown(standing, before + p->next_index - p->first_index, share);
         if (unknown > PATTERN_JUMP || p->next_index > UINT64_MAX - 2 * PATTERN_JUMP)
@@ -169,7 +158,7 @@ static unsigned jumping_ranges(const Erased *erased, uint32_t phase, uint32_t k,
         ret[0] = (IndexRange){ 0, p->first_index > 0 ? before + unknown : 0 };
         ret[1] = (IndexRange){ p->first_index, p->next_index };
         ret[2] = (IndexRange){ p->next_index, p->next_index + unknown };
-        ret[3] = (IndexRange){ p->next_index + PATTERN_JUMP, p->next_index + PATTERN_JUMP + unknown };
+        ret[3] = (IndexRange){ jump_to, jump_to + unknown };
         return is_over ? 2 : 4;
 }
 

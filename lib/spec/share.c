@@ -82,6 +82,19 @@ void phase_plan_part(const PhasePlan *phase, uint64_t number, uint64_t n, uint64
         *ret_ios = part_between(phase->limit_ios, number, number + 1, n);
 }
 
+uint64_t phase_plan_ios_max(const PhasePlan *share) {
+        Direction direction = rw_mode_direction(share->rw);
+        uint64_t smallest = rw_mode_reads(share->rw) ?
+                MIN(share->block_bytes[DIRECTION_READ], share->block_bytes[direction]) : share->block_bytes[direction];
+        uint64_t n = UINT64_MAX;
+
+        if (share->limit_bytes < UINT64_MAX)
+                n = share->limit_bytes / smallest + 1;
+        if (share->limit_ios > 0)
+                n = MIN(n, share->limit_ios);
+        return n;
+}
+
 static void share_limits(PhasePlan *ret, const PhasePlan *phase, uint64_t from, uint64_t to, uint64_t whole) {
         for (Direction d = 0; d < N_DIRECTIONS; d++) {
                 ret->rate_bytes[d] = part_between(phase->rate_bytes[d], from, to, whole);

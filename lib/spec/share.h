@@ -25,6 +25,9 @@ bool phase_plan_pools(const PhasePlan *phase);
 uint64_t phase_plan_n_parts(const PhasePlan *phase);
 void phase_plan_part(const PhasePlan *phase, uint64_t number, uint64_t n, uint64_t *ret_bytes, uint64_t *ret_ios);
 
+/* I/Os that a share's limits allow, failed ones included; UINT64_MAX: any number. */
+uint64_t phase_plan_ios_max(const PhasePlan *share);
+
 /* I/Os outstanding in the shares before this one; in all of them for number = phase->workers. */
 uint32_t phase_plan_slots_before(const PhasePlan *phase, uint32_t number);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spec/share.h"
 #include "util/macro.h"
 #include "util/time.h"
 
@@ -124,9 +125,11 @@ bool standing_look_back(Standing *standing, const char *write_cache) {
 /* After the last sample that is known a run may have gone on for so long. */
 #define UNKNOWN_NS (10 * NSEC_PER_SEC)
 
-/* At the speed that it had. */
+/* At the speed that it had, if it is known. */
 static bool may_reach(uint64_t done, uint64_t limit, uint64_t elapsed_ns) {
-        return elapsed_ns == 0 || (unsigned __int128) done * (elapsed_ns + UNKNOWN_NS) / elapsed_ns >= limit;
+        if (done == 0 || elapsed_ns == 0)
+                return true;
+        return (unsigned __int128) done * (elapsed_ns + UNKNOWN_NS) / elapsed_ns >= limit;
 }
 
 /* Whether a phase that went on when the last sample was told may have come to its end since. */
@@ -153,10 +156,27 @@ uint32_t standing_last_begun(const Standing *standing, const Plan *plan) {
         return i;
 }
 
+static bool order_jumps(const PhasePlan *phase) {
+        return rw_mode_is_random(phase->rw) && !phase->random_map;
+}
+
+/* An order that does not jump is gone through from its start, by whatever number of processes, as far as limits let. */
+static void end_history(const Standing *standing, const PhasePlan *phase, uint32_t p, uint32_t k) {
+        History *history = histories_at(standing->histories, p, k);
+        PhasePlan share;
+
+        if (phase->is_tracked && p <= standing->phase)
+                history->end = known_end(standing, p, k);
+        if (standing->drained || p < standing->phase || (p == standing->phase && order_jumps(phase)))
+                return;
+        phase_plan_share(&share, phase, k);
+        history->reach = MIN(history->reach, phase_plan_ios_max(&share));
+}
+
 void standing_end_histories(Standing *standing, const Plan *plan) {
-        for (uint32_t p = 0; p < standing->n_phases && p <= standing->phase; p++)
-                for (uint32_t k = 0; plan->phases[p].is_tracked && k < plan->phases[p].workers; k++)
-                        histories_at(standing->histories, p, k)->end = known_end(standing, p, k);
+        for (uint32_t p = 0; p < standing->n_phases; p++)
+                for (uint32_t k = 0; k < plan->phases[p].workers; k++)
+                        end_history(standing, &plan->phases[p], p, k);
 
         /* Of those that cannot have begun nobody needs to be in doubt. */
         for (uint32_t p = standing_last_begun(standing, plan) + 1; !standing->drained && p < standing->n_phases; p++)
@@ -164,16 +184,30 @@ void standing_end_histories(Standing *standing, const Plan *plan) {
                         histories_at(standing->histories, p, k)->reach = 0;
 }
 
+uint64_t standing_jump_to(const History *history, uint64_t first_index, uint64_t ios_max) {
+        return first_index < history->ceiling && ios_max < history->ceiling - first_index ? first_index + ios_max :
+                                                                                           history->ceiling;
+}
+
+/* One that died unheard went on at the same place: it may have come further than the next one will. */
 void standing_take_up(Standing *standing, const PhasePlan *phase, Positions *at) {
-        if (!phase->is_tracked || standing->drained || !rw_mode_is_random(phase->rw) || phase->random_map)
+        const Positions *known = &standing->phases[standing->phase].positions;
+
+        if (!phase->is_tracked || standing->drained || !order_jumps(phase))
                 return;
 
         for (uint32_t k = 0; k < at->n; k++) {
                 History *history = histories_at(standing->histories, standing->phase, k);
                 Position *position = &at->of[k];
+                PhasePlan share;
 
-                history_add_maybe(history, history->end, history->ceiling);
-                position->first_index = position->low_index = position->next_index = history->ceiling;
+                phase_plan_share(&share, phase, k);
+                uint64_t ios_max = phase_plan_ios_max(&share);
+                uint64_t to = standing_jump_to(history, k < known->n ? known->of[k].first_index : 0, ios_max);
+
+                history_add_maybe(history, history->end, to);
+                history->reach = standing_jump_to(history, to, ios_max);
+                position->first_index = position->low_index = position->next_index = to;
         }
 }
 

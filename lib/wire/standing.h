@@ -72,10 +72,16 @@ uint32_t standing_last_begun(const Standing *standing, const Plan *plan);
 /*
  * Where each share of a phase that is tracked stands, for its worker to go on: `end` of the histories, and what may
  * have been written beyond. at: of the phase to go on in, as pattern_take_up() has it; an order that jumps goes on
- * where nothing has ever been submitted.
+ * beyond what is known to have been submitted, and what may have been.
  */
 void standing_end_histories(Standing *standing, const Plan *plan);
 void standing_take_up(Standing *standing, const PhasePlan *phase, Positions *at);
+
+/*
+ * The index to which such an order jumps if a worker dies that began at first_index: all that it submitted, in limits
+ * that let it do ios_max (phase_plan_ios_max()), is below that.
+ */
+uint64_t standing_jump_to(const History *history, uint64_t first_index, uint64_t ios_max);
 
 /*
  * Whether a plan that was made again, of as many phases, is the one that the run has: else the order of I/O is another

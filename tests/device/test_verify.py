@@ -61,7 +61,8 @@ class Faults:
 
     def inject(self):
         new = self.file.read_bytes()
-        changed = [at for at in range(0, REGION, BLOCK) if new[at : at + BLOCK] != self.old[at : at + BLOCK]]
+        blocks = [(at, new[at : at + BLOCK]) for at in range(0, REGION, BLOCK)]
+        changed = [at for at, block in blocks if block != self.old[at : at + BLOCK] and any(block)]  # nor trimmed
         assert len(changed) > 1000
         # Apart from each other, so that none is told as a part of another's.
         bit, zeros, copy, torn, lost = changed[10], changed[200], changed[400], changed[600], changed[800]
@@ -244,7 +245,7 @@ def test_killed_and_taken_up_again(own_service, loop, rw):
 
 
 # Random trims that a dead process may have done are gone through one by one: on a large drive for seconds.
-TRIMS = "".join(f"[t{i}]\nrw=randtrim\nbs=512\nnumber_ios=10\n" for i in range(4))
+TRIMS = "".join(f"[t{i}]\nrw=randtrim\nbs=512\ntime_based\nruntime=100ms\n" for i in range(4))
 
 
 def test_what_could_not_be_verified_is_no_silent_success(own_service, loop):
@@ -265,6 +266,23 @@ def test_what_could_not_be_verified_is_no_silent_success(own_service, loop):
     verdict = service.cli("verdict", run, "--json", check=False).json
     (reason,) = [r for r in verdict["reasons"] if r["criterion"] == "verify_errors_max"]
     assert reason["result"] == "inconclusive" and "checked nothing" in reason["reason"]
+
+
+def test_a_death_leaves_in_doubt_what_the_limit_lets_it_reach(own_service, loop):
+    service, device = own_service, loop(SIZE)
+    looks = [LOOK.format(name=name).replace("600", "2") for name in ("look", "inject")]
+    trim = f"[trim]\nrw=randtrim\nbs=4k\nsize={REGION}\nnumber_ios=40\nrate_iops=20\n"
+    (run,) = service.start_run(FILL + looks[0] + TORTURE + trim + looks[1] + CHECK, device)
+    faults = pause_in(service, run, "look", lambda: Faults(device.file))
+    wait_for(lambda: service.row(run)["phase"] == "trim", 30, "trims", interval=0.02)
+    wait_for(lambda: service.cli.json("show", run)["phases"][3]["ios"] > 0, 10, "a trim")
+    os.kill(service.wait_workers(1)[0], signal.SIGKILL)
+    service.wait_event(run, "resumed", 2)
+    injected = pause_in(service, run, "inject", faults.inject)
+    found = verified(service.wait_state(run, "done", "failed", timeout=60), "check")
+    assert errors_by_kind(found) == {"corrupt": 2, "misplaced": 1, "torn": 1, "lost": 1}
+    assert sorted(finding["offset"] for finding in found["findings"]) == sorted(at for _, at, _, _ in injected)
+    assert REGION - 2 * 40 * BLOCK <= found["checked_bytes"] < REGION
 
 
 def test_a_discard_after_a_death_is_worked_out_at_once(own_service, loop):

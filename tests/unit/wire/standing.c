@@ -60,7 +60,7 @@ START_TEST(after_a_clean_stop_all_is_certain) {
 END_TEST
 
 START_TEST(after_a_death_all_up_to_the_ceiling_is_maybe_and_a_random_order_goes_on_there) {
-        setup("randwrite");
+        setup("randwrite\ntime_based\nruntime=1h");
         ck_assert(standing_look_back(standing, "write back"));
         standing_end_histories(standing, plan);
         ck_assert_uint_eq(history(0)->end, 120); /* it had ended */
@@ -75,7 +75,70 @@ START_TEST(after_a_death_all_up_to_the_ceiling_is_maybe_and_a_random_order_goes_
         ck_assert(!history_is_maybe(history(1), 99) && history_is_maybe(history(1), 100));
         ck_assert(history_is_maybe(history(1), HISTORY_RESERVE - 1) && !history_is_maybe(history(1), HISTORY_RESERVE));
 
+        ck_assert(!history_is_maybe(history(2), 0)); /* in the first of an hour's minutes */
+}
+END_TEST
+
+/* 1 MiB is 256 blocks, and one more is not told apart from a part of one. */
+#define N_LIMIT 257
+
+START_TEST(what_a_dead_worker_may_have_done_ends_with_the_limit) {
+        setup("randwrite");
+        standing_look_back(standing, "write back");
+        standing_end_histories(standing, plan);
+
+        Positions at = standing->phases[1].positions;
+        standing_take_up(standing, &plan->phases[1], &at);
+        ck_assert_uint_eq(at.of[0].first_index, N_LIMIT);
+        ck_assert_uint_eq(at.of[0].next_index, N_LIMIT);
+        history(1)->end = N_LIMIT + 5;
+        ck_assert(!history_is_maybe(history(1), 99) && history_is_maybe(history(1), 100));
+        ck_assert(history_is_maybe(history(1), N_LIMIT - 1) && !history_is_maybe(history(1), N_LIMIT));
+
+        /* Another one may have died unheard where this one goes on, and have come further. */
+        ck_assert(!history_is_maybe(history(1), N_LIMIT + 4) && history_is_maybe(history(1), N_LIMIT + 5));
+        ck_assert(history_is_maybe(history(1), 2 * N_LIMIT - 1) && !history_is_maybe(history(1), 2 * N_LIMIT));
+
         /* The next phase may have begun unheard. */
+        ck_assert(history_is_maybe(history(2), 0) && history_is_maybe(history(2), N_LIMIT - 1));
+        ck_assert(!history_is_maybe(history(2), N_LIMIT));
+}
+END_TEST
+
+/* That it was told when the one that died began tells where the next goes on, whatever the ceiling is by then. */
+START_TEST(one_death_after_another_goes_on_further) {
+        setup("randwrite");
+        history(1)->ceiling = HISTORY_RESERVE + N_LIMIT;
+        standing->phases[1].positions.of[0] = (Position){
+                .first_index = N_LIMIT, .low_index = N_LIMIT + 10, .next_index = N_LIMIT + 20,
+        };
+        standing_look_back(standing, "write back");
+        standing_end_histories(standing, plan);
+
+        Positions at = standing->phases[1].positions;
+        standing_take_up(standing, &plan->phases[1], &at);
+        ck_assert_uint_eq(at.of[0].next_index, 2 * N_LIMIT);
+        ck_assert_uint_eq(history(1)->n_maybes, 1);
+        ck_assert(!history_is_maybe(history(1), N_LIMIT + 9) && history_is_maybe(history(1), N_LIMIT + 10));
+}
+END_TEST
+
+/* An order that is gone through from its start does not come to more than its limit, whoever goes on with it. */
+START_TEST(an_order_that_is_repeated_ends_with_its_limit) {
+        setup("write");
+        standing_look_back(standing, "write back");
+        standing_end_histories(standing, plan);
+        ck_assert(history_is_maybe(history(1), N_LIMIT - 1) && !history_is_maybe(history(1), N_LIMIT));
+        ck_assert(history_is_maybe(history(2), N_LIMIT - 1) && !history_is_maybe(history(2), N_LIMIT));
+}
+END_TEST
+
+START_TEST(of_a_phase_that_has_told_of_nothing_the_speed_is_not_known) {
+        setup("write");
+        standing->phases[1].elapsed_ns = NSEC_PER_SEC;
+        standing->phases[1].positions.of[0].done_bytes = 0;
+        standing_look_back(standing, "write back");
+        standing_end_histories(standing, plan);
         ck_assert(history_is_maybe(history(2), 0));
 }
 END_TEST
@@ -232,6 +295,10 @@ static Suite *make_suite(void) {
         tcase_add_checked_fixture(c, NULL, teardown);
         tcase_add_test(c, after_a_clean_stop_all_is_certain);
         tcase_add_test(c, after_a_death_all_up_to_the_ceiling_is_maybe_and_a_random_order_goes_on_there);
+        tcase_add_test(c, what_a_dead_worker_may_have_done_ends_with_the_limit);
+        tcase_add_test(c, one_death_after_another_goes_on_further);
+        tcase_add_test(c, an_order_that_is_repeated_ends_with_its_limit);
+        tcase_add_test(c, of_a_phase_that_has_told_of_nothing_the_speed_is_not_known);
         tcase_add_test(c, a_phase_that_cannot_have_begun_is_not_in_doubt);
         tcase_add_test(c, an_order_that_is_repeated_becomes_certain_again);
         tcase_add_test(c, a_power_cut_takes_what_was_not_flushed);
