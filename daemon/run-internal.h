@@ -44,7 +44,7 @@ struct Run {
         char **notices;
         bool new; /* of this service's life time */
         RunProgress progress;
-        uint64_t sampled_at_ns; /* monotonic: when it came */
+        uint64_t heard_at_ns;    /* monotonic: of what is outstanding */
 
         /* What it needs to be taken up; NULL for one that is over, or of which that is not known. */
         char *job_text;

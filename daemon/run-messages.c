@@ -244,11 +244,18 @@ static int run_on_sample(Run *run, Message *message) {
                 .in_flight = sample->in_flight,
                 .oldest_ns = sample->oldest_ns,
         };
-        run->sampled_at_ns = time_monotonic_ns();
+        run->heard_at_ns = time_monotonic_ns();
         if (run->iops_watch)
                 iops_watch_add(run->iops_watch, sample);
         run_judge_sample(run, sample);
         run_verify_sample(run, sample);
+        return 0;
+}
+
+static int run_on_pending(Run *run, Message *message) {
+        run->progress.in_flight = message->pending.n;
+        run->progress.oldest_ns = message->pending.oldest_ns;
+        run->heard_at_ns = time_monotonic_ns();
         return 0;
 }
 
@@ -362,6 +369,7 @@ static int (*const message_handlers[N_MESSAGE_TYPES])(Run *run, Message *message
         [MESSAGE_HISTORY] = run_on_history,
         [MESSAGE_VERIFICATION] = run_on_verification,
         [MESSAGE_FINDING] = run_on_finding,
+        [MESSAGE_PENDING] = run_on_pending,
 };
 
 static int on_message(WorkerProcess *worker, Message *message, void *userdata) {

@@ -530,16 +530,16 @@ uint64_t run_planned_ns(const Run *run) {
         return run->planned_ns;
 }
 
-/* A worker that was stopped tells no sample that would show how long its I/O is pending. */
+/* A worker that was stopped does not tell how long its I/O is pending. */
 RunProgress run_progress(const Run *run) {
         RunProgress progress = run->progress;
 
         if (run->worker && run->asked_at_ns > 0)
                 progress.unanswered_ns = time_monotonic_ns() - run->asked_at_ns;
         if (progress.in_flight > 0) {
-                uint64_t silent_ns = time_monotonic_ns() - run->sampled_at_ns;
+                uint64_t silent_ns = time_monotonic_ns() - run->heard_at_ns;
 
-                if (silent_ns > 2 * run->sample_interval_ns)
+                if (silent_ns > 2 * PENDING_INTERVAL_NS)
                         progress.oldest_ns += silent_ns;
         }
         return progress;

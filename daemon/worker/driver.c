@@ -33,6 +33,7 @@ struct Driver {
         int timer_fd;
         uint64_t woke_at_ns; /* monotonic */
         uint64_t awake_ns;
+        uint64_t looked_at_ns; /* monotonic: for what is outstanding, with a sample or between two */
 
         bool want_paused; /* the service's last word on it */
         bool is_pausing;  /* the engine was told, and has not drained yet */
@@ -147,6 +148,7 @@ static void driver_sample(Driver *driver) {
         const Sample *sample = sampler_take(&driver->sampler, time_monotonic_ns());
 
         if (sample) {
+                driver->looked_at_ns = time_monotonic_ns();
                 verifying_look(&driver->verifying);
                 reporter_send(driver->config.reporter,
                               &(Message) { .type = MESSAGE_SAMPLE, .sample = (Sample *) sample });
@@ -154,6 +156,25 @@ static void driver_sample(Driver *driver) {
                 driver_look(driver, sample);
         }
         timer_arm(driver);
+}
+
+static void driver_tell_pending(Driver *driver) {
+        Message message = { .type = MESSAGE_PENDING };
+
+        engine_in_flight(driver->config.engine, &message.pending.n, &message.pending.oldest_ns);
+        reporter_send(driver->config.reporter, &message);
+        faults_look_stalled(&driver->faults, driver->config.reporter, message.pending.oldest_ns,
+                            sampler_elapsed_ns(&driver->sampler, time_monotonic_ns()));
+}
+
+/* Where samples are far apart, a drive that hangs is one all the same. */
+static void driver_look_pending(Driver *driver) {
+        uint64_t now = time_monotonic_ns();
+
+        if (!driver->sampler.running || now - driver->looked_at_ns < PENDING_INTERVAL_NS)
+                return;
+        driver->looked_at_ns = now;
+        driver_tell_pending(driver);
 }
 
 /* One that is paused, or is about to be, ends when it is resumed. */
@@ -257,6 +278,8 @@ static void driver_pause(Driver *driver) {
         engine_pause(driver->config.engine);
         /* Told to pause before it woke up from the last one, it stays paused without an event. */
         driver_look_paused(driver);
+        if (driver->is_pausing)
+                driver_tell_pending(driver);
 }
 
 static void handle_engine(Driver *driver) {
@@ -330,9 +353,10 @@ static void driver_beat(Driver *driver) {
         uint64_t now = time_monotonic_ns(), turn_ns = now - driver->woke_at_ns;
 
         driver->woke_at_ns = now;
-        if (turn_ns > TURN_NS_MAX)
+        if (turn_ns > TURN_NS_MAX) {
                 sampler_overslept(&driver->sampler, turn_ns);
-        else
+                driver->looked_at_ns = now; /* what is outstanding has not been pending for all of that */
+        } else
                 driver->awake_ns += turn_ns;
         engine_beat(driver->config.engine, driver->awake_ns);
 }
@@ -356,6 +380,7 @@ static void driver_wait(Driver *driver) {
 
         if (fds[1].revents)
                 handle_timer(driver);
+        driver_look_pending(driver);
         if (fds[0].revents)
                 handle_engine(driver);
         if (fds[2].revents)
@@ -447,6 +472,7 @@ static void driver_run_phase(Driver *driver, unsigned index) {
                 verifying_begin_phase(&driver->verifying, index);
 
         timer_arm(driver);
+        driver->looked_at_ns = time_monotonic_ns();
         while (engine_state(config->engine) != ENGINE_IDLE)
                 driver_wait(driver);
 

@@ -18,7 +18,7 @@ static void errnos_tell(Faults *faults, Reporter *reporter, const EngineErrno *n
         }
 }
 
-static void stall_tell(Faults *faults, Reporter *reporter, uint64_t oldest_ns, uint64_t elapsed_ns) {
+void faults_look_stalled(Faults *faults, Reporter *reporter, uint64_t oldest_ns, uint64_t elapsed_ns) {
         char span[TIME_SPAN_MAX];
 
         if (oldest_ns > STALL_NS) {
@@ -59,7 +59,7 @@ int faults_look(Faults *faults, Reporter *reporter, Engine *engine, const Claim 
         uint64_t n_before = faults->n_errors;
         unsigned n = 0;
 
-        stall_tell(faults, reporter, sample->oldest_ns, sample->elapsed_ns);
+        faults_look_stalled(faults, reporter, sample->oldest_ns, sample->elapsed_ns);
         if (sample->errors > 0) {
                 n = engine_errnos(engine, now);
                 faults->n_errors = 0;

@@ -25,6 +25,9 @@ typedef struct Faults {
 int faults_look(Faults *faults, Reporter *reporter, Engine *engine, const Claim *claim, const Sample *sample,
                 Error *error);
 
+/* oldest_ns: age of the oldest I/O outstanding now. Once a second or oftener: faults_look() does it with the sample. */
+void faults_look_stalled(Faults *faults, Reporter *reporter, uint64_t oldest_ns, uint64_t elapsed_ns);
+
 /*
  * Asks the device whether it is still the one that was claimed. Read-only is told as an event and no error here.
  * -ENODEV, -ESTALE.

@@ -340,6 +340,11 @@ static void finding_code(Codec *codec, Message *message) {
         codec_string(codec, &message->finding.detail);
 }
 
+static void pending_code(Codec *codec, Message *message) {
+        codec_u32(codec, &message->pending.n);
+        codec_u64(codec, &message->pending.oldest_ns);
+}
+
 static void finished_code(Codec *codec, Message *message) {
         message->finished.outcome = (Outcome) codec_enum(codec, message->finished.outcome, N_OUTCOMES);
         codec_string(codec, &message->finished.detail);
@@ -363,6 +368,7 @@ static void message_code(Codec *codec, Message *message) {
                 [MESSAGE_RECORDED] = recorded_code,
                 [MESSAGE_VERIFICATION] = verification_code,
                 [MESSAGE_FINDING] = finding_code,
+                [MESSAGE_PENDING] = pending_code,
         };
 
         message->type = (MessageType) codec_enum(codec, message->type, N_MESSAGE_TYPES);

@@ -41,7 +41,7 @@
 #include "spec/job.h"
 #include "wire/standing.h"
 
-#define MESSAGE_VERSION 13
+#define MESSAGE_VERSION 14
 #define MESSAGE_BYTES_MAX (JOB_TEXT_MAX + 1536U * 1024U) /* encoded: the longest job file, or any sample */
 
 typedef enum MessageType {
@@ -64,6 +64,7 @@ typedef enum MessageType {
         MESSAGE_VERIFICATION,
         MESSAGE_FINDING,
         MESSAGE_END_RUN,
+        MESSAGE_PENDING,
         N_MESSAGE_TYPES,
 } MessageType;
 
@@ -96,6 +97,12 @@ typedef enum Occurrence {
         OCCURRENCE_CLOCK,     /* the wall clock was set */
         N_OCCURRENCES,
 } Occurrence;
+
+/*
+ * While a phase goes on, what is outstanding is told at least so often, by samples or MESSAGE_PENDING; and at once
+ * where a pause has to wait for it.
+ */
+#define PENDING_INTERVAL_NS (UINT64_C(1) * 1000 * 1000 * 1000)
 
 typedef enum PhaseMark {
         PHASE_MARK_STARTED,
@@ -165,6 +172,10 @@ typedef struct Message {
                         uint64_t offset, bytes;
                         char *detail; /* for a person */
                 } finding;
+                struct {
+                        uint32_t n;         /* I/Os outstanding */
+                        uint64_t oldest_ns; /* age of the oldest; 0: there is none */
+                } pending;
                 Sample *sample;
                 EngineErrno errnum;
                 struct {

@@ -21,7 +21,8 @@ KIB, MIB = harness.KIB, harness.MIB
 
 VERSION = int(re.search(r"MESSAGE_VERSION (\d+)", (harness.SOURCE / "lib/wire/message.h").read_text())[1])
 TYPES = ("OPEN", "REPORT", "REFUSED", "GO", "STARTED", "PAUSE", "RESUME", "STOP", "PHASE", "SAMPLE", "ERRNO", "EVENT",
-         "FINISHED")  # fmt: skip
+         "FINISHED", "END_PHASE", "HISTORY", "RECORDED", "VERIFICATION", "FINDING", "END_RUN",
+         "PENDING")  # fmt: skip
 OUTCOMES = ("done", "stopped", "failed", "lost")
 OCCURRENCES = ("paused", "resumed", "stalled", "recovered", "read-only", "stopping")
 MARKS = ("started", "done", "stopped")
@@ -95,6 +96,8 @@ def decode(data: bytes) -> dict:
     elif kind == "EVENT":
         occurrence, m["at"], m["elapsed"] = f.take("BqQ")
         m["kind"], m["detail"] = OCCURRENCES[occurrence], f.string()
+    elif kind == "PENDING":
+        m["n"], m["oldest"] = f.take("IQ")
     elif kind == "FINISHED":
         m["outcome"], m["detail"] = OUTCOMES[f.take("B")], f.string()
     return m

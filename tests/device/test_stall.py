@@ -126,6 +126,19 @@ def test_stop_answers_at_once_while_the_drive_hangs(own_service, nbd):
     own_service.wait_state(run, "stopped")
 
 
+def test_a_hang_is_told_however_far_apart_samples_are(own_service, nbd):
+    device = nbd(64 * MIB)
+    (run,) = own_service.start_run("[global]\nsample_interval=10s\n" + JOB, device)
+    own_service.wait_state(run, "running")
+    wait_for(lambda: device.stat()["write_ios"] > 0, 10, "I/O")
+    device.hang()
+    own_service.wait_event(run, "stalled", timeout=20)
+    assert len(own_service.samples(run)) <= 1
+    assert is_told_at_once(own_service, run)
+    device.unhang()
+    own_service.wait_state(run, "stopped")
+
+
 def test_stop_answers_at_once_while_the_worker_is_stopped(service, loop):
     (run,) = service.start_run(JOB, loop(64 * MIB))
     service.wait_samples(run, 1)

@@ -79,6 +79,7 @@ static Message messages[] = {
           .verification = { 3, { 0, UINT64_MAX, { 1, 2, 3, UINT64_MAX } } } },
         { .type = MESSAGE_FINDING, .finding = { 3, MISMATCH_LOST, 4096, 512, (char *) "lost at offset 4096" } },
         { .type = MESSAGE_END_RUN, .end_run = { JOB_N_PHASES_MAX - 1, (char *) "[stop] for a reason" } },
+        { .type = MESSAGE_PENDING, .pending = { UINT32_MAX, UINT64_MAX - 1 } },
 };
 
 static uint8_t buf[MESSAGE_BYTES_MAX];
@@ -215,6 +216,10 @@ static void assert_same(const Message *a, const Message *b) {
         case MESSAGE_FINISHED:
                 ck_assert_int_eq(a->finished.outcome, b->finished.outcome);
                 ck_assert_str_eq(a->finished.detail, b->finished.detail);
+                break;
+        case MESSAGE_PENDING:
+                ck_assert_uint_eq(a->pending.n, b->pending.n);
+                ck_assert_uint_eq(a->pending.oldest_ns, b->pending.oldest_ns);
                 break;
         case MESSAGE_END_RUN:
                 ck_assert_uint_eq(a->end_run.index, b->end_run.index);

@@ -6,136 +6,15 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "engine/pattern.h"
-#include "fake-engine.h"
+#include "driver-run.h"
 #include "unit.h"
 #include "util/macro.h"
 #include "worker/driver.h"
-
-static Link *service;
-
-/* --- the device ---------------------------------------------------------------------------- */
-
-static int device_error;
-static unsigned n_verified;
-static void (*on_verify)(unsigned n);
-
-int claim_verify(const Claim *claim, Error *error) {
-        if (on_verify)
-                on_verify(++n_verified);
-        if (device_error == 0)
-                return 0;
-        return error_set(error, ERROR_FAILED, -device_error, "device: %s", strerror(-device_error));
-}
-
-/* --- the run --------------------------------------------------------------------------------- */
-
-static PhasePlan phases[3];
-static uint64_t stop_errors_max, stop_written_max;
-static Link *link_of_worker;
-static char *detail;
-static char heard[4096]; /* what the service was told, a word each: "phase0:started sample paused ..." */
-static uint64_t n_writes_heard;
-
-static Standing *standing; /* where it is taken up */
-
-static void setup(void) {
-        int fds[2];
-
-        memset(&engine, 0, sizeof(engine));
-        engine.event_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-        ck_assert_int_ge(engine.event_fd, 0);
-        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds), 0);
-        ck_assert_int_eq(link_new(&link_of_worker, fds[0]), 0);
-        ck_assert_int_eq(link_new(&service, fds[1]), 0);
-        memset(phases, 0, sizeof(phases));
-        phases[1].index = 1;
-        phases[2].index = 2;
-        stop_errors_max = UINT64_MAX;
-        stop_written_max = 0;
-        standing = NULL;
-        device_error = 0;
-        n_verified = 0;
-        on_verify = NULL;
-        heard[0] = '\0';
-        n_writes_heard = 0;
-}
-
-static void teardown(void) {
-        fd_close(engine.event_fd);
-        link_free(link_of_worker);
-        link_free(service);
-        free(detail);
-}
-
-static void tell(MessageType type) {
-        ck_assert_int_eq(link_send(service, &(Message) { .type = type }), 0);
-}
-
-static void tell_end_of_phase(uint32_t index) {
-        ck_assert_int_eq(link_send(service, &(Message) { .type = MESSAGE_END_PHASE, .end_phase = { index } }), 0);
-}
-
-static void tell_end_of_run(uint32_t index) {
-        ck_assert_int_eq(link_send(service, &(Message) { .type = MESSAGE_END_RUN,
-                                                         .end_run = { index, (char *) "for a reason" } }), 0);
-}
-
-static uint64_t event_elapsed_ns; /* of the last event */
-
-static void hear_word(const Message *message) {
-        static const char *const marks[] = { "started", "done", "stopped" };
-        static const char *const occurrences[] = { "paused", "resumed", "stalled", "recovered", "read-only",
-                                                   "stopping", "outage", "clock" };
-        char *end = heard + strlen(heard);
-        size_t size = sizeof(heard) - strlen(heard);
-
-        switch (message->type) {
-        case MESSAGE_PHASE:
-                snprintf(end, size, "phase%u:%s ", message->phase.index, marks[message->phase.mark]);
-                break;
-        case MESSAGE_EVENT:
-                snprintf(end, size, "%s ", occurrences[message->event.kind]);
-                event_elapsed_ns = message->event.elapsed_ns;
-                break;
-        case MESSAGE_ERRNO:
-                snprintf(end, size, "errno%d:%u ", message->errnum.errnum, (unsigned) message->errnum.count);
-                break;
-        case MESSAGE_SAMPLE:
-                /* How time is cut is the sampler's; that no count is lost is everybody's. */
-                n_writes_heard += message->sample->ios[DIRECTION_WRITE];
-                break;
-        default:
-                snprintf(end, size, "type%u ", message->type);
-        }
-}
-
-static Outcome run(unsigned n_phases) {
-        const Plan plan = { .n_phases = n_phases, .phases = phases, .stop_errors_max = stop_errors_max,
-                            .stop_written_max = stop_written_max };
-        Reporter reporter = { .link = link_of_worker };
-        const DriverConfig config = { .reporter = &reporter, .plan = &plan, .engine = &engine,
-                                      .sample_interval_ns = 100 * NSEC_PER_MSEC, .signal_fd = -1,
-                                      .standing = standing };
-        _cleanup_driver_ Driver *driver = NULL;
-
-        ck_assert_int_eq(driver_new(&driver, &config, NULL), 0);
-        Outcome outcome = driver_run(driver, &detail);
-
-        for (;;) {
-                _cleanup_message_ Message message = {};
-
-                if (link_receive(service, &message) <= 0)
-                        break;
-                hear_word(&message);
-        }
-        return outcome;
-}
 
 static void end_at_once(unsigned index) {
         engine.n_writes = 10;
@@ -675,9 +554,13 @@ START_TEST(test_another_device_from_the_start) {
 }
 END_TEST
 
-static void hang_until_stopped(unsigned index) {
+static void hang(unsigned index) {
         engine.in_flight = 2;
         engine.oldest_ns = 6 * NSEC_PER_SEC;
+}
+
+static void hang_until_stopped(unsigned index) {
+        hang(index);
         tell(MESSAGE_PAUSE);
 }
 
@@ -712,6 +595,38 @@ START_TEST(test_stalled_and_recovered) {
         ck_assert_uint_eq(n_stops, 1);
         ck_assert_str_eq(heard, "phase0:started stalled stopping recovered phase0:stopped ");
         ck_assert_uint_eq(n_writes_heard, 2);
+}
+END_TEST
+
+static void stop_between_samples(void) {
+        engine.on_look = NULL;
+        tell(MESSAGE_STOP);
+}
+
+START_TEST(test_stalls_are_told_however_far_apart_samples_are) {
+        interval_ns = 10 * NSEC_PER_SEC;
+        engine.on_start = hang;
+        engine.on_look = stop_between_samples;
+        engine.on_stop = drain_at_once;
+        ck_assert_int_eq(run(2), OUTCOME_STOPPED);
+        ck_assert_str_eq(heard, "phase0:started stalled stopping recovered phase0:stopped ");
+        ck_assert_uint_eq(n_pending_heard, 2);
+}
+END_TEST
+
+static void be_told_to_pause_and_to_stop(unsigned index) {
+        hang_until_stopped(index);
+        tell(MESSAGE_STOP);
+}
+
+/* Else the service could not tell a worker that waits for its drive from one that does not answer. */
+START_TEST(test_a_pause_that_has_to_wait_says_so_at_once) {
+        interval_ns = 10 * NSEC_PER_SEC;
+        engine.on_start = be_told_to_pause_and_to_stop;
+        engine.on_pause = pause_never;
+        engine.on_stop = drain_at_once;
+        ck_assert_int_eq(run(2), OUTCOME_STOPPED);
+        ck_assert_uint_eq(n_pending_heard, 2);
 }
 END_TEST
 
@@ -790,6 +705,8 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, test_lost_without_an_error);
         tcase_add_test(tc, test_another_device_from_the_start);
         tcase_add_test(tc, test_stalled_and_recovered);
+        tcase_add_test(tc, test_stalls_are_told_however_far_apart_samples_are);
+        tcase_add_test(tc, test_a_pause_that_has_to_wait_says_so_at_once);
         tcase_add_test(tc, test_service_gone);
         tcase_add_test(tc, test_nonsense_during_a_run);
         suite_add_tcase(suite, tc);

@@ -36,6 +36,7 @@ struct Engine {
         void (*on_resume)(void);
         void (*on_stop)(void);
         void (*on_counters)(void);
+        void (*on_look)(void); /* for what is in flight */
 };
 
 static struct Engine engine;
@@ -102,6 +103,8 @@ void engine_counters(Engine *e, Counters *ret) {
 void engine_in_flight(const Engine *e, uint32_t *ret_n, uint64_t *ret_oldest_ns) {
         *ret_n = e->in_flight;
         *ret_oldest_ns = e->oldest_ns;
+        if (e->on_look)
+                e->on_look();
 }
 
 unsigned engine_errnos(Engine *e, EngineErrno ret[static ENGINE_N_ERRNOS_MAX]) {
