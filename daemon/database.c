@@ -56,6 +56,7 @@ typedef struct Request {
 } Request;
 
 struct Database {
+        char *path;
         Store *store; /* the thread's */
         Sample *scratch; /* likewise */
         pthread_t thread;
@@ -653,8 +654,9 @@ int database_new(Database **ret, sd_event *event, const char *path, DatabaseStat
         database->userdata = userdata;
         database_init_sync(database);
         queue_init(&database->queue, DATABASE_WAITING_BYTES_MAX);
+        database->path = strdup(path);
         database->scratch = calloc(1, sizeof(*database->scratch));
-        if (!database->scratch)
+        if (!database->path || !database->scratch)
                 return error_set(error, ERROR_FAILED, ENOMEM, "out of memory");
 
         int r = database_open(database, path, error);
@@ -672,6 +674,16 @@ int database_new(Database **ret, sd_event *event, const char *path, DatabaseStat
 
         *ret = TAKE_PTR(database);
         return 0;
+}
+
+/* Through a connection of its own: the other one is the thread's by now. */
+int database_each_sample(Database *database, uint32_t run, uint32_t phase, StoreSampleHandler handler, void *userdata,
+                         Error *error) {
+        const StoreSampleQuery query = { .run = run, .phase = phase, .to_ns = UINT64_MAX };
+        _cleanup_store_ Store *reader = NULL;
+
+        int r = store_open_reader(&reader, database->path, error);
+        return r < 0 ? r : store_each_sample(reader, &query, handler, userdata, error);
 }
 
 void database_take_runs(Database *database, StoreRun **ret, size_t *ret_n) {
@@ -730,6 +742,7 @@ Database *database_free(Database *database) {
         pthread_cond_destroy(&database->end);
         pthread_mutex_destroy(&database->lock);
         free(database->scratch);
+        free(database->path);
         free(database);
         return NULL;
 }

@@ -49,6 +49,13 @@ int database_new(Database **ret, sd_event *event, const char *path, DatabaseStat
 void database_take_runs(Database *database, StoreRun **ret, size_t *ret_n);
 
 /*
+ * Hands over the samples of a phase as they were when it was opened, without latencies, in order (store_each_sample()).
+ * Reads the file itself, so it is for the time before the service says that it is ready.
+ */
+int database_each_sample(Database *database, uint32_t run, uint32_t phase, StoreSampleHandler handler, void *userdata,
+                         Error *error);
+
+/*
  * Writes what waits, for at most timeout_ns, and ends the thread. -ETIMEDOUT if something was left
  * unwritten. Of what was not answered by then, database_free() releases the runs and calls the handlers of
  * database_when_written(), so that what they own is not lost; no other handler is called any more.

@@ -29,18 +29,71 @@ static int run_watch_as_fio(Run *run, uint64_t begin_ns) {
                              begin_ns + criterion->ramp_ns);
 }
 
-/* A phase that goes on began before; but what the drive did then is forgotten, and it may have had its rest since. */
+static int run_watch(Run *run, uint32_t phase, uint64_t begin_ns) {
+        run->watched_phase = phase;
+        return steady_watch_begin(&run->watch, run->phases[phase].direction, run->size_bytes, run->sample_interval_ns,
+                                  begin_ns);
+}
+
+static bool run_ramp_holds(const Run *run, const Sample *sample) {
+        return sample_ramp_holds(sample_began_ns(sample), run->watch.begin_ns, run->phases[run->watched_phase].ramp_ns);
+}
+
+/* One that goes on has been watched before, and the drive may have had its rest since; as to fio it begins anew. */
 void run_judge_phase(Run *run) {
         uint64_t elapsed_ns = run->progress.elapsed_ns;
         uint64_t begin_ns = elapsed_ns - MIN(run->standing->phases[run->phase].elapsed_ns, elapsed_ns);
+        int r = 0;
 
         run->phase_is_over = false;
-        int r = steady_watch_begin(&run->watch, run->phases[run->phase].direction, run->size_bytes,
-                                   run->sample_interval_ns, begin_ns);
+        if (run->watch.detector && run->watched_phase == run->phase)
+                steady_watch_cut(&run->watch);
+        else
+                r = run_watch(run, run->phase, begin_ns);
         if (r >= 0)
                 r = run_watch_as_fio(run, begin_ns);
         if (r < 0)
                 run_note_unjudged(run, r);
+}
+
+typedef struct Recorded {
+        Run *run;
+        const StoreResume *resume;
+        size_t next_cut;
+} Recorded;
+
+/* What was decided then has its events. */
+static int recorded_sample(const Sample *sample, const StoreLatency *latency, void *userdata) {
+        Recorded *recorded = userdata;
+        const StoreResume *resume = recorded->resume;
+        SteadyDecision decision;
+
+        for (; recorded->next_cut < resume->n_cuts &&
+               resume->cuts_ns[recorded->next_cut] <= sample_began_ns(sample); recorded->next_cut++)
+                if (resume->cuts_ns[recorded->next_cut] > recorded->run->watch.begin_ns)
+                        steady_watch_cut(&recorded->run->watch);
+        return run_ramp_holds(recorded->run, sample) ? 0 : steady_watch_add(&recorded->run->watch, sample, &decision);
+}
+
+/* Two weeks of seconds are read in a few of them; of a longer phase what was before is not needed to see what is. */
+#define N_RECORDED_MAX (UINT64_C(14) * 24 * 3600)
+
+void run_judge_recorded(Run *run, const StoreResume *resume) {
+        Recorded recorded = { .run = run, .resume = resume };
+        uint32_t phase = run->standing->phase;
+        _cleanup_error_ Error error = ERROR_INIT;
+
+        if (phase >= run->n_phases || resume->phases[phase].elapsed_ns == 0 ||
+            resume->phases[phase].elapsed_ns / run->sample_interval_ns > N_RECORDED_MAX)
+                return;
+        int r = run_watch(run, phase, resume->phases[phase].first_elapsed_ns);
+        if (r >= 0)
+                r = database_each_sample(run->database, run->id, phase, recorded_sample, &recorded, &error);
+        if (r < 0) {
+                log_error("run %" PRIu32 ": its steady state is judged from here on only: %s", run->id,
+                          error_message(&error));
+                steady_watch_end(&run->watch);
+        }
 }
 
 static bool run_end_phase(Run *run) {
@@ -105,7 +158,7 @@ static void run_judge_steady(Run *run, const Sample *sample) {
 void run_judge_sample(Run *run, const Sample *sample) {
         char text[HOST_ALARM_TEXT_MAX];
 
-        if (!sample_ramp_holds(sample_began_ns(sample), run->watch.begin_ns, run->phases[run->phase].ramp_ns))
+        if (!run_ramp_holds(run, sample))
                 run_judge_steady(run, sample);
         if (host_alarm_add(&run->host, sample, text))
                 run_record_at(run, sample->at_ns, sample->elapsed_ns, EVENT_HOST, text);

@@ -80,6 +80,7 @@ struct Run {
         unsigned n_findings; /* of this worker */
         bool told_of_computing; /* in this phase */
         SteadyWatch watch;
+        uint32_t watched_phase; /* is what it watches, if it does */
         FioWatch *fio_watch; /* NULL: the phase has no steadystate */
         HostAlarm host;
         bool phase_is_over; /* the worker was told to end it */
@@ -106,6 +107,7 @@ void run_record_at(Run *run, int64_t at_ns, uint64_t elapsed_ns, EventKind kind,
 
 /* judgement.c: whether the phase that is going on has come to a steady state, said in events as it is decided. */
 void run_judge_phase(Run *run);
+void run_judge_recorded(Run *run, const StoreResume *resume); /* what an earlier service saw of it */
 void run_judge_sample(Run *run, const Sample *sample);
 
 /* Whether a test that the job ends when it is steady is that, from the phases that have ended: then its end is set. */

@@ -75,7 +75,11 @@ static int run_stand_up(Run *run, StoreRun *stored) {
         if (r < 0 || plan->n_phases != run->standing->n_phases)
                 return 0;
         r = run_copy_phases(run, job, plan);
-        return r < 0 ? r : run_stand_rounds(run, stored->resume);
+        if (r >= 0)
+                r = run_stand_rounds(run, stored->resume);
+        if (r >= 0)
+                run_judge_recorded(run, stored->resume);
+        return r;
 }
 
 int run_new_stored(Run **ret, Database *database, const RunObserver *observer, void *userdata, StoreRun *stored) {
@@ -336,7 +340,6 @@ static void run_close_phase(Run *run) {
         if (run->in_phase)
                 (void) database_set_phase_state(run->database, run->id, run->phase, PHASE_STOPPED, time_realtime_ns());
         run->in_phase = false;
-        steady_watch_end(&run->watch);
         run->fio_watch = fio_watch_free(run->fio_watch);
 }
 
@@ -352,6 +355,8 @@ void run_end(Run *run, const WorkerEnd *end) {
                 run_end_as_told(run);
         else
                 run_end_untold(run, end);
+        if (run_state_is_final(run->state))
+                steady_watch_end(&run->watch);
         run->observer->ended(run, run->userdata);
 }
 

@@ -50,7 +50,7 @@ def test_export_of_a_partition_is_one_of_the_disk(loop, reasons):
         found = reasons(device, "/sys/kernel", {NVMET: f"{device.path}p1"})
     finally:
         subprocess.run(["partx", "--delete", device.path], capture_output=True)
-    assert any("exported to other machines" in reason and f"{device.name}p1" in reason for reason in found)
+    assert any("exported to other machines" in reason and f"{device.name}p1" in reason for reason in found), found
 
 
 def test_path_of_a_multipath_device_is_told(loop, reasons):

@@ -381,6 +381,32 @@ START_TEST(test_active_runs_are_interrupted_at_the_beginning) {
 }
 END_TEST
 
+static int note_sample(const Sample *found, const StoreLatency *latency, void *userdata) {
+        uint64_t *n = userdata;
+
+        ck_assert_uint_eq(found->seq, *n);
+        ck_assert_uint_eq(found->elapsed_ns, (*n + 1) * NSEC_PER_SEC);
+        ck_assert_uint_eq(found->ios[DIRECTION_WRITE], 1);
+        ++*n;
+        return 0;
+}
+
+START_TEST(test_samples_of_an_earlier_service_are_there) {
+        uint32_t run = insert_one();
+        uint64_t n = 0;
+
+        add_sample(run, 0);
+        add_sample(run, 1);
+        ck_assert_int_eq(database_shutdown(fixture.database, 30 * NSEC_PER_SEC), 0);
+        fixture.database = database_free(fixture.database);
+        open_database();
+        ck_assert_int_eq(database_each_sample(fixture.database, run, 0, note_sample, &n, NULL), 0);
+        ck_assert_uint_eq(n, 2);
+        ck_assert_int_eq(database_each_sample(fixture.database, run, 1, note_sample, &n, NULL), 0);
+        ck_assert_uint_eq(n, 2);
+}
+END_TEST
+
 /* The state of a run in a copy of the one file, as people make it with cp. */
 static RunState state_in_copy(uint32_t id) {
         char copy[128], command[320];
@@ -441,6 +467,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tcase, test_shutdown_of_a_blocked_database_ends);
         tcase_add_test(tcase, test_who_still_waits_at_the_end_is_called);
         tcase_add_test(tcase, test_active_runs_are_interrupted_at_the_beginning);
+        tcase_add_test(tcase, test_samples_of_an_earlier_service_are_there);
         tcase_add_test(tcase, test_file_alone_tells_of_a_run_that_has_ended);
         tcase_add_test(tcase, test_file_alone_tells_all_after_a_shutdown_beside_a_reader);
         suite_add_tcase(suite, tcase);

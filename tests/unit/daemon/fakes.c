@@ -130,6 +130,23 @@ void database_take_runs(Database *database, StoreRun **ret, size_t *ret_n) {
         *ret_n = *ret ? 1 : 0;
 }
 
+int database_each_sample(Database *database, uint32_t run, uint32_t phase, StoreSampleHandler handler, void *userdata,
+                         Error *error) {
+        int r = 0;
+
+        for (uint64_t i = 0; i < fake_database.n_stored_samples && r >= 0; i++) {
+                _cleanup_free_ Sample *sample = calloc(1, sizeof(*sample));
+
+                sample->seq = i;
+                sample->elapsed_ns = (i + 1) * NSEC_PER_SEC;
+                sample->duration_ns = NSEC_PER_SEC;
+                sample->ios[DIRECTION_WRITE] = 100;
+                sample->bytes[DIRECTION_WRITE] = 100 * 4096;
+                r = handler(sample, NULL, userdata);
+        }
+        return MIN(r, 0);
+}
+
 int database_shutdown(Database *database, uint64_t timeout_ns) {
         return 0;
 }

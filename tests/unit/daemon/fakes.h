@@ -49,6 +49,7 @@ typedef struct FakeDatabase {
         char waits_for[256];
         unsigned n_places;
         StoreRun *stored; /* what it holds when it is opened, or NULL; allocated */
+        uint64_t n_stored_samples; /* of its first phase: a second each, with 100 writes */
         unsigned n_samples;
         FakeEvent events[FAKE_N_MAX];
         size_t n_events;

@@ -479,19 +479,68 @@ START_TEST(a_run_of_an_earlier_service_is_taken_up) {
 }
 END_TEST
 
-/* Its times are those of the phase, and not of what is left of it. */
-START_TEST(a_steady_state_after_an_outage_is_one_of_the_whole_phase) {
+/* Samples of the first phase up to n of them, of which some are there already; when it became steady. */
+static uint64_t steady_at_s(uint64_t seq, uint64_t n) {
+        for (; seq < n && fake_count_events(EVENT_STEADY) == 0; seq++)
+                ck_assert_int_eq(sample(seq, seq + 1), 0);
+        return seq < n ? seq : 0;
+}
+
+/* An hour, or ten rounds of what the device holds, whichever is longer: uninterrupted, ten minutes and a bit. */
+static uint64_t steady_uninterrupted_at_s(void) {
+        running();
+        return steady_at_s(1, 6000);
+}
+
+static void store_seconds(uint64_t n) {
         fake_database.stored = stored_run(JOB);
+        fake_database.n_stored_samples = fake_database.stored->resume->standing->next_seq = n;
+        fake_database.stored->elapsed_ns = fake_database.stored->resume->standing->elapsed_ns =
+                fake_database.stored->resume->standing->phases[0].elapsed_ns =
+                fake_database.stored->resume->phases[0].elapsed_ns = n * NSEC_PER_SEC;
+}
+
+/* It is cut at the outage, and half a minute after it, but it is one phase: also for a service that was not there. */
+START_TEST(a_steady_state_counts_what_was_before_an_outage) {
+        uint64_t uninterrupted = steady_uninterrupted_at_s();
+
+        ck_assert_uint_gt(uninterrupted, 0);
+        run_teardown();
+        run_setup();
+        if (_i == 0) {
+                running();
+                ck_assert_uint_eq(steady_at_s(1, 300), 0);
+                die();
+                fake_timer_expires(USEC_PER_SEC);
+        } else {
+                store_seconds(300);
+                open_manager();
+                fake_timer_expires(0);
+        }
+        taken_up();
+        begin(0);
+        uint64_t at = steady_at_s(300, 6000);
+        ck_assert_uint_ge(at, uninterrupted);
+        ck_assert_uint_le(at, uninterrupted + 120);
+        ck_assert_uint_eq(fake_count_events(EVENT_STEADY), 1);
+}
+END_TEST
+
+/* What the earlier service decided has its event, and holds until it is revoked. */
+START_TEST(a_steady_state_that_was_declared_is_not_declared_again) {
+        store_seconds(steady_uninterrupted_at_s() + 100);
+        run_teardown();
+        StoreRun *stored = fake_database.stored;
+        uint64_t n = fake_database.n_stored_samples;
+        run_setup();
+        fake_database.stored = stored;
+        fake_database.n_stored_samples = n;
         open_manager();
         fake_timer_expires(0);
         taken_up();
         begin(0);
-        for (uint64_t seq = 40; seq < 6000 && fake_count_events(EVENT_STEADY) == 0; seq++)
-                ck_assert_int_eq(sample(seq, seq + 2), 0);
-
-        /* Rounds are whole minutes, from where it went on. */
-        ck_assert_msg(strstr(fake_event(EVENT_STEADY)->detail, " min 41 s of the phase") != NULL, "%s",
-                      fake_event(EVENT_STEADY)->detail);
+        ck_assert_uint_eq(steady_at_s(n, n + 2000), 0);
+        ck_assert_uint_eq(fake_count_events(EVENT_STEADY_REVOKED), 0);
 }
 END_TEST
 
@@ -635,7 +684,8 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, a_clean_stop_is_noted_as_such);
         tcase_add_test(tc, a_clean_stop_before_the_start_makes_no_crash_clean);
         tcase_add_test(tc, a_run_of_an_earlier_service_is_taken_up);
-        tcase_add_test(tc, a_steady_state_after_an_outage_is_one_of_the_whole_phase);
+        tcase_add_loop_test(tc, a_steady_state_counts_what_was_before_an_outage, 0, 2);
+        tcase_add_test(tc, a_steady_state_that_was_declared_is_not_declared_again);
         tcase_add_test(tc, phases_that_were_others_before_cannot_begin);
         tcase_add_test(tc, a_run_of_which_nothing_is_known_stays_as_it_is);
         tcase_add_test(tc, the_end_that_an_earlier_service_has_seen_is_told_again);
