@@ -132,6 +132,10 @@ bool run_may_say(uint64_t *paid_until_ns, uint64_t cost_ns, uint64_t burst_ns);
 
 /* run-standing.c: where it stands, from its beginning or from the database, kept up as it goes on. -ENOMEM. */
 int run_stand_new(Run *run, const StoreNewRun *inserted);
+
+/* Its job bound to its device, as at its start. -ENOMEM; other errors where this version reads the job otherwise. */
+int run_plan_again(const Run *run, Job **ret_job, Plan **ret_plan);
+
 void run_stand_stored(Run *run, StoreResume *resume);
 int run_stand_rounds(Run *run, const StoreResume *resume); /* behind that, when its phases are known; -ENOMEM */
 void run_stand_sample(Run *run, const Sample *sample);

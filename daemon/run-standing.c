@@ -71,6 +71,22 @@ int run_stand_new(Run *run, const StoreNewRun *inserted) {
         return 0;
 }
 
+int run_plan_again(const Run *run, Job **ret_job, Plan **ret_plan) {
+        const PlanTarget target = {
+                .size_bytes = run->size_bytes,
+                .logical_block_bytes = MAX(run->standing->device->logical_block_bytes, 1U),
+                .can_discard = true, /* it did when the run began; the worker looks again */
+        };
+        _cleanup_job_ Job *job = NULL;
+
+        int r = job_parse(&job, run->job_name, run->job_text, strlen(run->job_text), NULL);
+        if (r >= 0)
+                r = plan_new(ret_plan, job, &target, run->standing->seed, NULL);
+        if (r >= 0)
+                *ret_job = TAKE_PTR(job);
+        return r;
+}
+
 void run_stand_stored(Run *run, StoreResume *resume) {
         run->job_text = TAKE_PTR(resume->job_text);
         run->standing = TAKE_PTR(resume->standing);
@@ -242,11 +258,18 @@ static void run_note_place(Run *run, const char *boot_id) {
 }
 
 /* Before it is written down that the run is in another boot now, and goes on: who takes it up then would not know. */
-static void run_look_back(Run *run, const DeviceInfo *found) {
+static int run_look_back(Run *run, const DeviceInfo *found) {
         const Standing *standing = run->standing;
+        _cleanup_job_ Job *job = NULL;
+        _cleanup_plan_ Plan *plan = NULL;
 
-        if (!run->is_verified || !standing_look_back(run->standing, found->write_cache))
-                return;
+        if (!run->is_verified)
+                return 0;
+        int r = run_plan_again(run, &job, &plan);
+        if (r < 0)
+                return r;
+        if (!standing_look_back(run->standing, plan, found->write_cache))
+                return 0;
         for (uint32_t p = 0; p < standing->n_phases; p++)
                 for (uint32_t k = 0; k < standing->phases[p].shape.workers; k++) {
                         const History *history = histories_at(standing->histories, p, k);
@@ -255,6 +278,7 @@ static void run_look_back(Run *run, const DeviceInfo *found) {
                                 log_error("run %" PRIu32 ": out of memory, what it may have written is not recorded",
                                           run->id);
                 }
+        return 0;
 }
 
 typedef struct TakeUp {
@@ -288,7 +312,7 @@ static void run_go_when_written(Run *run) {
 
 void run_take_up(Run *run, WorkerProcess *worker, DeviceInfo *found, const char *boot_id, const char *proof) {
         run->outage_boot_ns = standing_boot_ns(run->standing);
-        run_look_back(run, found);
+        int r = run_look_back(run, found);
         run_move(run, found, proof);
         run_note_place(run, boot_id);
 
@@ -306,5 +330,8 @@ void run_take_up(Run *run, WorkerProcess *worker, DeviceInfo *found, const char 
         worker_process_set_handlers(worker, &run_worker_handlers, run);
 
         run_set_state(run, RUN_QUEUED);
-        run_go_when_written(run);
+        if (r < 0)
+                run_give_worker_up(run, "it cannot be told what it may have written");
+        else
+                run_go_when_written(run);
 }

@@ -57,19 +57,12 @@ static int run_copy_phases(Run *run, const Job *job, const Plan *plan) {
  * refuse: of its phases none is known, so none can begin.
  */
 static int run_stand_up(Run *run, StoreRun *stored) {
-        const PlanTarget target = {
-                .size_bytes = stored->size_bytes,
-                .logical_block_bytes = MAX(stored->logical_block_bytes, 1U),
-                .can_discard = true, /* it did when the run began; the worker looks again */
-        };
         _cleanup_job_ Job *job = NULL;
         _cleanup_plan_ Plan *plan = NULL;
 
         run_stand_stored(run, stored->resume);
         run->sample_interval_ns = stored->sample_interval_ns;
-        int r = job_parse(&job, run->job_name, run->job_text, strlen(run->job_text), NULL);
-        if (r >= 0)
-                r = plan_new(&plan, job, &target, stored->seed, NULL);
+        int r = run_plan_again(run, &job, &plan);
         if (r == -ENOMEM)
                 return r;
         if (r < 0 || plan->n_phases != run->standing->n_phases)

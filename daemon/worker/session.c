@@ -271,7 +271,7 @@ static int session_know_history(Session *session, Standing *standing, Error *err
         uint32_t n_shares[JOB_N_PHASES_MAX];
 
         if (standing) {
-                standing_look_back(standing, session->claim->info->write_cache);
+                standing_look_back(standing, session->plan, session->claim->info->write_cache);
                 standing_end_histories(standing, session->plan);
                 return 0;
         }

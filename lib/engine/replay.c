@@ -5,7 +5,8 @@
  * it did on the device. Shares of a phase have no place in common, so their order among each other does not matter.
  *
  * Maybes are not entered: a sector tells by its own stamp which write it is of, so whoever finds one asks the history.
- * Only those that leave no stamp have to be known here, of later phases, too.
+ * Only those that leave no stamp have to be known here. What processes that died may have done beyond what they told,
+ * in later phases, too, they had done before this one went on: so all that this one has written since is certain.
  */
 
 #include "engine/replay.h"
@@ -93,7 +94,7 @@ static uint64_t pass_of(const Walk *walk) {
         for (Direction d = DIRECTION_WRITE; d < N_DIRECTIONS; d++)
                 if (rw_mode_uses(walk->share.rw, d))
                         n_tiles = MAX(n_tiles, walk->pattern.tiling[d].n_tiles);
-        return n_tiles * walk->share.numjobs;
+        return n_tiles * walk->pattern.n_streams;
 }
 
 static void enter_everywhere(const Walk *walk, bool is_unknown) {
@@ -122,35 +123,52 @@ static bool walk_maybes(const Walk *walk, uint64_t from, uint64_t to) {
         return true;
 }
 
-/*
- * A phase that comes later, but may have begun before a process died that could not tell of it any more. Writes that
- * are not tracked tell nobody whose they are.
- */
-static bool walk_later_share(const Walk *walk, const History *history) {
-        const PhasePlan *share = &walk->share;
+/* Certain ones, and maybes among them; all at the end and beyond is maybe. */
+static bool walk_known(const Walk *walk, const History *history, const IndexRange *range) {
+        uint64_t at = range->from, end = MIN(history->end, range->to);
 
-        if (history->reach == 0)
-                return true;
-        if (share->is_tracked)
-                return walk_maybes(walk, 0, history->reach);
-        if (rw_mode_direction(share->rw) != DIRECTION_READ)
+        end = MAX(end, at);
+        for (uint32_t i = 0; i < history->n_maybes && history->maybes[i].from < end; i++) {
+                uint64_t from = MAX(history->maybes[i].from, at), to = MIN(history->maybes[i].to, end);
+
+                if (to <= at)
+                        continue;
+                if (!walk_range(walk, at, from, enter_certain) || !walk_maybes(walk, from, to))
+                        return false;
+                at = to;
+        }
+        return walk_range(walk, at, end, enter_certain) && walk_maybes(walk, end, range->to);
+}
+
+/* Writes that are not tracked tell nobody whose they are. */
+static bool walk_unheard(const Walk *walk, const IndexRange *range) {
+        if (walk->share.is_tracked)
+                return walk_maybes(walk, range->from, range->to);
+        if (rw_mode_direction(walk->share.rw) != DIRECTION_READ)
                 enter_everywhere(walk, true);
         return true;
 }
 
-/* From the first index to the last that may have been submitted. */
-static bool walk_share(const Walk *walk, const History *history) {
-        uint64_t at = 0;
+typedef enum Period {
+        PERIOD_TOLD,    /* by processes that were here before */
+        PERIOD_UNHEARD, /* they may have done, and told nobody */
+        PERIOD_SINCE,   /* done by this one */
+        N_PERIODS,
+} Period;
 
-        for (uint32_t i = 0; i < history->n_maybes && history->maybes[i].from < history->end; i++) {
-                uint64_t to = MIN(history->maybes[i].to, history->end);
+/* Which of its indices are of that period; is_later: the phase has not begun, for all that is told. */
+static IndexRange range_of(const History *history, Period period, bool is_later) {
+        bool is_over = history->resumed == UINT64_MAX;
+        uint64_t resumed = is_later ? 0 : history->resumed, known = MAX(history->end, history->reach);
 
-                if (!walk_range(walk, at, history->maybes[i].from, enter_certain) ||
-                    !walk_maybes(walk, history->maybes[i].from, to))
-                        return false;
-                at = to;
+        switch (period) {
+        case PERIOD_TOLD:
+                return (IndexRange){ 0, is_over ? known : resumed };
+        case PERIOD_UNHEARD:
+                return (IndexRange){ resumed, history->reach };
+        default:
+                return (IndexRange){ resumed, is_later ? 0 : history->end };
         }
-        return walk_range(walk, at, history->end, enter_certain) && walk_maybes(walk, history->end, history->reach);
 }
 
 /* Of a share that has no place in the window. */
@@ -163,6 +181,27 @@ static bool is_beside(const Walk *walk) {
         return share->region_offset >= to || end <= from;
 }
 
+static bool walk_phase(Walk *walk, uint32_t p, Period period) {
+        const PhasePlan *phase = &walk->replay->plan->phases[p];
+        bool is_later = p >= walk->replay->n_phases;
+
+        for (uint32_t k = 0; (phase->is_tracked || is_later) && k < phase->workers; k++) {
+                const History *history = histories_at(walk->replay->histories, p, k);
+                IndexRange range = range_of(history, period, is_later);
+
+                if (range.from >= range.to)
+                        continue;
+                phase_plan_share(&walk->share, phase, k);
+                if (is_beside(walk))
+                        continue;
+                pattern_init(&walk->pattern, &walk->share, k);
+                walk->number = write_number(p, k, 0);
+                if (!(period == PERIOD_UNHEARD ? walk_unheard(walk, &range) : walk_known(walk, history, &range)))
+                        return false;
+        }
+        return true;
+}
+
 bool replay_window(const Replay *replay, const Window *window, const _Atomic unsigned *turn, unsigned mine) {
         Walk walk = {
                 .replay = replay, .window = window, .turn = turn, .mine = mine,
@@ -171,23 +210,9 @@ bool replay_window(const Replay *replay, const Window *window, const _Atomic uns
 
         for (uint64_t i = 0; i < window->n; i++)
                 window->granules[i] = GRANULE_UNWRITTEN;
-        for (uint32_t p = 0; p < replay->plan->n_phases; p++) {
-                const PhasePlan *phase = &replay->plan->phases[p];
-                bool is_later = p >= replay->n_phases;
-
-                if (!phase->is_tracked && !is_later)
-                        continue;
-                for (uint32_t k = 0; k < phase->workers; k++) {
-                        phase_plan_share(&walk.share, phase, k);
-                        if (is_beside(&walk))
-                                continue;
-                        pattern_init(&walk.pattern, &walk.share, k);
-                        walk.number = write_number(p, k, 0);
-
-                        const History *history = histories_at(replay->histories, p, k);
-                        if (!(is_later ? walk_later_share : walk_share)(&walk, history))
+        for (Period period = 0; period < N_PERIODS; period++)
+                for (uint32_t p = 0; p < replay->plan->n_phases; p++)
+                        if (!walk_phase(&walk, p, period))
                                 return false;
-                }
-        }
         return true;
 }

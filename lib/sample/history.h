@@ -28,6 +28,7 @@ typedef struct IndexRange {
 
 typedef struct History {
         uint64_t end;     /* [0, end) has completed; the Position tells that, so it is neither sent nor stored */
+        uint64_t resumed; /* what this process does of it begins there; UINT64_MAX: nothing. Neither sent nor stored */
         uint64_t ceiling; /* nothing from there on has been submitted, ever */
         uint64_t reach;   /* [end, reach) may have been submitted by a process that died */
         uint64_t flushed; /* what is below and was written has been flushed from the device's cache */

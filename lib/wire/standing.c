@@ -85,16 +85,6 @@ static void lose_cache(const Standing *standing) {
                 }
 }
 
-static void note_death(const Standing *standing) {
-        for (uint32_t p = standing->phase; p < standing->n_phases; p++)
-                for (uint32_t k = 0; k < standing->phases[p].shape.workers; k++) {
-                        History *history = histories_at(standing->histories, p, k);
-
-                        if (history)
-                                history->reach = history->ceiling;
-                }
-}
-
 /* What the dead worker had read beyond, the next one reads again: it must not count twice. */
 static void count_in_order(PhaseStanding *phase) {
         uint64_t bytes = 0;
@@ -108,18 +98,6 @@ static void count_in_order(PhaseStanding *phase) {
                         return;
         }
         phase->verified.checked_bytes = MIN(phase->verified.checked_bytes, bytes);
-}
-
-bool standing_look_back(Standing *standing, const char *write_cache) {
-        bool has_lost = !standing->same_boot && !(write_cache && strcmp(write_cache, "write through") == 0);
-
-        if (has_lost)
-                lose_cache(standing);
-        if (!standing->drained)
-                note_death(standing);
-        if (!standing->drained && standing->phase < standing->n_phases)
-                count_in_order(&standing->phases[standing->phase]);
-        return has_lost || !standing->drained;
 }
 
 /* After the last sample that is known a run may have gone on for so long. */
@@ -160,33 +138,60 @@ static bool order_jumps(const PhasePlan *phase) {
         return rw_mode_is_random(phase->rw) && !phase->random_map;
 }
 
-/* An order that does not jump is gone through from its start, by whatever number of processes, as far as limits let. */
-static void end_history(const Standing *standing, const PhasePlan *phase, uint32_t p, uint32_t k) {
-        History *history = histories_at(standing->histories, p, k);
-        PhasePlan share;
-
-        if (phase->is_tracked && p <= standing->phase)
-                history->end = known_end(standing, p, k);
-        if (standing->drained || p < standing->phase || (p == standing->phase && order_jumps(phase)))
-                return;
-        phase_plan_share(&share, phase, k);
-        history->reach = MIN(history->reach, phase_plan_ios_max(&share));
-}
-
-void standing_end_histories(Standing *standing, const Plan *plan) {
-        for (uint32_t p = 0; p < standing->n_phases; p++)
-                for (uint32_t k = 0; k < plan->phases[p].workers; k++)
-                        end_history(standing, &plan->phases[p], p, k);
-
-        /* Of those that cannot have begun nobody needs to be in doubt. */
-        for (uint32_t p = standing_last_begun(standing, plan) + 1; !standing->drained && p < standing->n_phases; p++)
-                for (uint32_t k = 0; k < plan->phases[p].workers; k++)
-                        histories_at(standing->histories, p, k)->reach = 0;
-}
-
 uint64_t standing_jump_to(const History *history, uint64_t first_index, uint64_t ios_max) {
         return first_index < history->ceiling && ios_max < history->ceiling - first_index ? first_index + ios_max :
                                                                                            history->ceiling;
+}
+
+/*
+ * An order that does not jump is gone through from its start, by whatever number of processes, as far as limits let.
+ * One that jumps goes on at the same place as long as nobody hears of it, and from there the limits count anew.
+ */
+static void note_death_in(const Standing *standing, const PhasePlan *phase, uint32_t p, uint32_t k) {
+        const Positions *known = &standing->phases[p].positions;
+        History *history = histories_at(standing->histories, p, k);
+        PhasePlan share;
+
+        phase_plan_share(&share, phase, k);
+        uint64_t ios_max = phase_plan_ios_max(&share), reach = MIN(history->ceiling, ios_max);
+
+        if (p == standing->phase && order_jumps(phase)) {
+                uint64_t to = standing_jump_to(history, k < known->n ? known->of[k].first_index : 0, ios_max);
+
+                reach = standing_jump_to(history, to, ios_max);
+        }
+        history->reach = MAX(history->reach, reach);
+}
+
+/* Of phases that cannot have begun nobody needs to be in doubt, but for an earlier death. */
+static void note_death(const Standing *standing, const Plan *plan) {
+        uint32_t last = standing_last_begun(standing, plan);
+
+        for (uint32_t p = standing->phase; p <= last && p < standing->n_phases; p++)
+                for (uint32_t k = 0; k < plan->phases[p].workers; k++)
+                        note_death_in(standing, &plan->phases[p], p, k);
+}
+
+bool standing_look_back(Standing *standing, const Plan *plan, const char *write_cache) {
+        bool has_lost = !standing->same_boot && !(write_cache && strcmp(write_cache, "write through") == 0);
+
+        if (has_lost)
+                lose_cache(standing);
+        if (!standing->drained)
+                note_death(standing, plan);
+        if (!standing->drained && standing->phase < standing->n_phases)
+                count_in_order(&standing->phases[standing->phase]);
+        return has_lost || !standing->drained;
+}
+
+void standing_end_histories(Standing *standing, const Plan *plan) {
+        for (uint32_t p = 0; p < standing->n_phases && p <= standing->phase; p++)
+                for (uint32_t k = 0; plan->phases[p].is_tracked && k < plan->phases[p].workers; k++) {
+                        History *history = histories_at(standing->histories, p, k);
+
+                        history->end = known_end(standing, p, k);
+                        history->resumed = p < standing->phase ? UINT64_MAX : history->end;
+                }
 }
 
 /* One that died unheard went on at the same place: it may have come further than the next one will. */
@@ -206,7 +211,7 @@ void standing_take_up(Standing *standing, const PhasePlan *phase, Positions *at)
                 uint64_t to = standing_jump_to(history, k < known->n ? known->of[k].first_index : 0, ios_max);
 
                 history_add_maybe(history, history->end, to);
-                history->reach = standing_jump_to(history, to, ios_max);
+                history->resumed = to;
                 position->first_index = position->low_index = position->next_index = to;
         }
 }

@@ -60,18 +60,18 @@ int standing_make_histories(Standing *standing);
 
 /*
  * Of a run that is taken up: whether its histories are not as they were. A worker that died may have submitted more
- * than it told, also in phases that it had not told of; and where the machine has gone down, and the device's cache
- * ("write back", or not known) with it, what was not flushed may be lost. What it had checked, but not in order up to
- * there, is not counted as checked.
+ * than it told, as far as limits let it, also in phases that it had not told of; and where the machine has gone down,
+ * and the device's cache ("write back", or not known) with it, what was not flushed may be lost. What it had checked,
+ * but not in order up to there, is not counted as checked.
  */
-bool standing_look_back(Standing *standing, const char *write_cache);
+bool standing_look_back(Standing *standing, const Plan *plan, const char *write_cache);
 
 /* The last phase that may have begun, be it in the seconds of which no sample tells. */
 uint32_t standing_last_begun(const Standing *standing, const Plan *plan);
 
 /*
- * Where each share of a phase that is tracked stands, for its worker to go on: `end` of the histories, and what may
- * have been written beyond. at: of the phase to go on in, as pattern_take_up() has it; an order that jumps goes on
+ * Where each share of a phase that is tracked stands, for its worker to go on: `end` and `resumed` of the
+ * histories. at: of the phase to go on in, as pattern_take_up() has it; an order that jumps goes on
  * beyond what is known to have been submitted, and what may have been.
  */
 void standing_end_histories(Standing *standing, const Plan *plan);

@@ -278,7 +278,13 @@ def test_a_death_leaves_in_doubt_what_the_limit_lets_it_reach(own_service, loop)
     wait_for(lambda: service.cli.json("show", run)["phases"][3]["ios"] > 0, 10, "a trim")
     os.kill(service.wait_workers(1)[0], signal.SIGKILL)
     service.wait_event(run, "resumed", 2)
-    injected = pause_in(service, run, "inject", faults.inject)
+
+    def inject():
+        service.restart()  # which forgets no limit
+        service.wait_state(run, "paused")
+        return faults.inject()
+
+    injected = pause_in(service, run, "inject", inject)
     found = verified(service.wait_state(run, "done", "failed", timeout=60), "check")
     assert errors_by_kind(found) == {"corrupt": 2, "misplaced": 1, "torn": 1, "lost": 1}
     assert sorted(finding["offset"] for finding in found["findings"]) == sorted(at for _, at, _, _ in injected)

@@ -46,7 +46,7 @@ static History *history(uint32_t phase) {
 START_TEST(after_a_clean_stop_all_is_certain) {
         setup("randwrite");
         standing->drained = true;
-        ck_assert(!standing_look_back(standing, "write back"));
+        ck_assert(!standing_look_back(standing, plan, "write back"));
         standing_end_histories(standing, plan);
         ck_assert_uint_eq(history(1)->end, 120);
         for (unsigned i = 0; i < 3; i++)
@@ -61,7 +61,7 @@ END_TEST
 
 START_TEST(after_a_death_all_up_to_the_ceiling_is_maybe_and_a_random_order_goes_on_there) {
         setup("randwrite\ntime_based\nruntime=1h");
-        ck_assert(standing_look_back(standing, "write back"));
+        ck_assert(standing_look_back(standing, plan, "write back"));
         standing_end_histories(standing, plan);
         ck_assert_uint_eq(history(0)->end, 120); /* it had ended */
         ck_assert_uint_eq(history(0)->reach, 0);
@@ -84,13 +84,14 @@ END_TEST
 
 START_TEST(what_a_dead_worker_may_have_done_ends_with_the_limit) {
         setup("randwrite");
-        standing_look_back(standing, "write back");
+        standing_look_back(standing, plan, "write back");
         standing_end_histories(standing, plan);
 
         Positions at = standing->phases[1].positions;
         standing_take_up(standing, &plan->phases[1], &at);
         ck_assert_uint_eq(at.of[0].first_index, N_LIMIT);
         ck_assert_uint_eq(at.of[0].next_index, N_LIMIT);
+        ck_assert_uint_eq(history(1)->resumed, N_LIMIT);
         history(1)->end = N_LIMIT + 5;
         ck_assert(!history_is_maybe(history(1), 99) && history_is_maybe(history(1), 100));
         ck_assert(history_is_maybe(history(1), N_LIMIT - 1) && !history_is_maybe(history(1), N_LIMIT));
@@ -112,7 +113,7 @@ START_TEST(one_death_after_another_goes_on_further) {
         standing->phases[1].positions.of[0] = (Position){
                 .first_index = N_LIMIT, .low_index = N_LIMIT + 10, .next_index = N_LIMIT + 20,
         };
-        standing_look_back(standing, "write back");
+        standing_look_back(standing, plan, "write back");
         standing_end_histories(standing, plan);
 
         Positions at = standing->phases[1].positions;
@@ -126,10 +127,26 @@ END_TEST
 /* An order that is gone through from its start does not come to more than its limit, whoever goes on with it. */
 START_TEST(an_order_that_is_repeated_ends_with_its_limit) {
         setup("write");
-        standing_look_back(standing, "write back");
+        standing_look_back(standing, plan, "write back");
         standing_end_histories(standing, plan);
         ck_assert(history_is_maybe(history(1), N_LIMIT - 1) && !history_is_maybe(history(1), N_LIMIT));
         ck_assert(history_is_maybe(history(2), N_LIMIT - 1) && !history_is_maybe(history(2), N_LIMIT));
+}
+END_TEST
+
+/* A clean stop later takes nothing of it back, nor adds to it; what goes on then comes after it. */
+START_TEST(what_a_dead_worker_may_have_done_stays_what_it_was) {
+        setup("write");
+        standing_look_back(standing, plan, "write back");
+        uint64_t reach = history(2)->reach;
+        ck_assert_uint_eq(reach, N_LIMIT);
+        standing->drained = true;
+        ck_assert(!standing_look_back(standing, plan, "write back"));
+        standing_end_histories(standing, plan);
+        ck_assert_uint_eq(history(2)->reach, reach);
+        ck_assert_uint_eq(history(0)->resumed, UINT64_MAX);
+        ck_assert_uint_eq(history(1)->resumed, 120);
+        ck_assert_uint_eq(history(2)->resumed, 0);
 }
 END_TEST
 
@@ -137,7 +154,7 @@ START_TEST(of_a_phase_that_has_told_of_nothing_the_speed_is_not_known) {
         setup("write");
         standing->phases[1].elapsed_ns = NSEC_PER_SEC;
         standing->phases[1].positions.of[0].done_bytes = 0;
-        standing_look_back(standing, "write back");
+        standing_look_back(standing, plan, "write back");
         standing_end_histories(standing, plan);
         ck_assert(history_is_maybe(history(2), 0));
 }
@@ -149,7 +166,7 @@ START_TEST(a_phase_that_cannot_have_begun_is_not_in_doubt) {
                 setup("write");
                 standing->phases[1].elapsed_ns = 100 * NSEC_PER_SEC;
                 standing->phases[1].positions.of[0].done_bytes = is_near ? MIB - 16 * KIB : MIB / 2;
-                ck_assert(standing_look_back(standing, "write back"));
+                ck_assert(standing_look_back(standing, plan, "write back"));
                 standing_end_histories(standing, plan);
                 ck_assert(history_is_maybe(history(1), 100));
                 ck_assert_int_eq(history_is_maybe(history(2), 0), is_near);
@@ -160,7 +177,7 @@ END_TEST
 
 START_TEST(an_order_that_is_repeated_becomes_certain_again) {
         setup("write");
-        ck_assert(standing_look_back(standing, "write back"));
+        ck_assert(standing_look_back(standing, plan, "write back"));
         standing_end_histories(standing, plan);
 
         Positions at = standing->phases[1].positions;
@@ -185,7 +202,7 @@ START_TEST(a_power_cut_takes_what_was_not_flushed) {
                 standing->same_boot = false;
                 history(0)->flushed = 120;
                 history(1)->flushed = 60;
-                ck_assert_int_eq(standing_look_back(standing, caches[i]), loses);
+                ck_assert_int_eq(standing_look_back(standing, plan, caches[i]), loses);
                 standing_end_histories(standing, plan);
                 ck_assert(!history_is_maybe(history(0), 119));
                 ck_assert(!history_is_maybe(history(1), 59));
@@ -212,7 +229,7 @@ START_TEST(what_is_read_again_counts_once) {
                 standing->drained = cases[i].drained;
                 for (unsigned p = 0; p < 2; p++)
                         standing->phases[p].verified.checked_bytes = cases[i].checked_bytes;
-                standing_look_back(standing, "write back");
+                standing_look_back(standing, plan, "write back");
                 ck_assert_uint_eq(standing->phases[1].verified.checked_bytes, cases[i].counted_bytes);
                 ck_assert_uint_eq(standing->phases[0].verified.checked_bytes, cases[i].checked_bytes); /* had ended */
                 teardown();
@@ -298,6 +315,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, what_a_dead_worker_may_have_done_ends_with_the_limit);
         tcase_add_test(c, one_death_after_another_goes_on_further);
         tcase_add_test(c, an_order_that_is_repeated_ends_with_its_limit);
+        tcase_add_test(c, what_a_dead_worker_may_have_done_stays_what_it_was);
         tcase_add_test(c, of_a_phase_that_has_told_of_nothing_the_speed_is_not_known);
         tcase_add_test(c, a_phase_that_cannot_have_begun_is_not_in_doubt);
         tcase_add_test(c, an_order_that_is_repeated_becomes_certain_again);
