@@ -4,7 +4,9 @@
  * The usual case is one fill and one comparison a granule. Only where they differ is each sector looked at: its stamp
  * says of which write it claims to be, and that write is made again and compared, so that a stamp alone proves nothing.
  *
- * Granules side by side whose newest write is the same are judged together: an older one among them is a torn write.
+ * Blocks of 4 KiB are judged each for itself, whatever size is written and read: no write need be atomic beyond that.
+ * Of smaller granules those of a block whose newest write is the same are judged together: an older one is a torn
+ * write.
  */
 
 #include "engine/check.h"
@@ -22,6 +24,7 @@
 
 #define N_CACHED 32U /* orders of shares that are ready to be asked */
 #define FILL_BYTES (64U * KIB)
+#define BLOCK_BYTES (4U * KIB)
 #define CACHED_BYTES (8U * KIB) /* what is made and compared at a time stays in the first-level cache */
 
 typedef struct CachedShare {
@@ -227,9 +230,9 @@ static void report(Check *c, const CheckFinding *block) {
         *open = *block;
 }
 
-/* Those of one write: whether they are lost or torn shows when all have been seen. */
+/* Those of one write in one block: whether they are lost or torn shows when all have been seen. */
 typedef struct Stretch {
-        uint64_t granule;
+        uint64_t granule, block; /* what is expected there, and where it began */
         bool has_right;
         uint64_t n_lost;
         CheckFinding lost;
@@ -243,13 +246,23 @@ static void end_stretch(Check *c, Stretch *e) {
         }
 }
 
-static void judge_block(Check *c, Stretch *e, const uint8_t *data, uint64_t offset, uint32_t n) {
+static void go_to(Check *c, Stretch *e, uint64_t granule, uint64_t offset) {
+        uint64_t block = offset / BLOCK_BYTES;
+
+        if (granule == e->granule && block == e->block)
+                return;
+        end_stretch(c, e);
+        *e = (Stretch){ .granule = granule, .block = block };
+}
+
+/* Of a granule that is not as expected so much as lies in one block. */
+static void judge_part(Check *c, Stretch *e, const uint8_t *data, uint64_t offset, uint32_t n) {
         static const Mismatch kinds[] = {
                 [SECTOR_CORRUPT] = MISMATCH_CORRUPT,
                 [SECTOR_MISPLACED] = MISMATCH_MISPLACED,
         };
         CheckFinding block = { .expected = e->granule & ~GRANULE_MAYBE_UNSTAMPED };
-        bool is_expected[FILL_BYTES / PAYLOAD_SECTOR] = {};
+        bool is_expected[BLOCK_BYTES / PAYLOAD_SECTOR] = {};
         SectorState worst = SECTOR_RIGHT;
         uint64_t last = 0;
 
@@ -287,13 +300,24 @@ static void judge_block(Check *c, Stretch *e, const uint8_t *data, uint64_t offs
 
 static bool is_right(Check *c, uint64_t granule, const uint8_t *data, uint64_t offset, uint32_t n) {
         uint64_t expected = granule & ~GRANULE_MAYBE_UNSTAMPED;
-        bool is_right = expected != GRANULE_UNWRITTEN;
 
-        for (uint32_t at = 0, part; is_right && at < n; at += part) {
+        if (expected == GRANULE_UNWRITTEN)
+                return false;
+        for (uint32_t at = 0, part; at < n; at += part) {
                 part = MIN(n - at, (uint32_t) CACHED_BYTES);
-                is_right = make_again(c, expected, offset + at, part) && memcmp(c->fill, data + at, part) == 0;
+                if (!make_again(c, expected, offset + at, part) || memcmp(c->fill, data + at, part) != 0)
+                        return false;
         }
-        return is_right;
+        return true;
+}
+
+static void judge_granule(Check *c, Stretch *e, const uint8_t *data, uint64_t offset, uint32_t n) {
+        for (uint32_t at = 0, part; at < n; at += part) {
+                part = c->granule_bytes > BLOCK_BYTES ?
+                        MIN(n - at, (uint32_t) (BLOCK_BYTES - (offset + at) % BLOCK_BYTES)) : n;
+                go_to(c, e, e->granule, offset + at);
+                judge_part(c, e, data + at, offset + at, part);
+        }
 }
 
 bool check_data(Check *c, const Window *window, const void *data, uint64_t offset, uint32_t length) {
@@ -308,17 +332,14 @@ bool check_data(Check *c, const Window *window, const void *data, uint64_t offse
                 uint64_t end = MIN((number + 1) * c->granule_bytes, offset + length);
                 uint32_t n = (uint32_t) MIN(end - offset - at, (uint64_t) FILL_BYTES);
 
-                if (granule != stretch.granule) {
-                        end_stretch(c, &stretch);
-                        stretch = (Stretch){ .granule = granule };
-                }
+                go_to(c, &stretch, granule, offset + at);
                 if ((granule & ~GRANULE_MAYBE_UNSTAMPED) != GRANULE_UNKNOWN) {
                         const uint8_t *piece = (const uint8_t *) data + at;
 
                         if (is_right(c, granule, piece, offset + at, n))
                                 stretch.has_right = true;
                         else
-                                judge_block(c, &stretch, piece, offset + at, n);
+                                judge_granule(c, &stretch, piece, offset + at, n);
                         checked += (granule & ~GRANULE_MAYBE_UNSTAMPED) != GRANULE_UNWRITTEN ? n : 0;
                 }
                 at += n;

@@ -324,8 +324,8 @@ static void model_end(Model *m) {
         plan_free(m->plan);
 }
 
-/* Reads the region of the read-back in pieces, by windows of any size. */
-static void read_back(Model *m, Check *check, uint64_t window_granules) {
+/* Reads the region of the read-back, by windows of any size, in pieces of n_sectors; 0: of any size. */
+static void read_back_by(Model *m, Check *check, uint64_t window_granules, uint64_t n_sectors) {
         const PhasePlan *back = &m->plan->phases[m->plan->n_phases - 1];
         const Replay replay = { m->plan, m->histories, m->payload, (uint32_t) m->plan->n_phases - 1 };
         uint64_t granule_bytes = m->plan->granule_bytes, end = back->region_offset + back->region_bytes, granules[2048];
@@ -338,10 +338,14 @@ static void read_back(Model *m, Check *check, uint64_t window_granules) {
 
                 ck_assert(replay_window(&replay, &window, &turn, 0));
                 for (uint64_t n; at < to; at += n) {
-                        n = MIN((1 + draw(m, 64)) * 512, to - at);
+                        n = MIN((n_sectors > 0 ? n_sectors : 1 + draw(m, 64)) * 512, to - at);
                         check_data(check, &window, m->drive + at, at, (uint32_t) n);
                 }
         }
+}
+
+static void read_back(Model *m, Check *check, uint64_t window_granules) {
+        read_back_by(m, check, window_granules, 0);
 }
 
 static void model_new(Model *m) {

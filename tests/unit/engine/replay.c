@@ -275,6 +275,33 @@ START_TEST(a_whole_older_block_is_lost) {
 }
 END_TEST
 
+/* Blocks of 4 KiB are judged and counted each for itself, whatever the sizes of writes and reads. */
+START_TEST(a_part_of_a_large_write_is_lost_or_torn) {
+        for (unsigned n_read = 8; n_read <= 128; n_read *= 4) { /* sectors */
+                Verification result;
+                Model m;
+
+                run_text(&m, "[w]\nrw=write\nbs=16k\nloops=2\nverify=md5\n");
+                write_all(&m, 0, DRIVE_BYTES / 16384);
+                memcpy(m.older, m.drive, DRIVE_BYTES);
+                write_all(&m, 0, 2 * DRIVE_BYTES / 16384);
+                memcpy(m.drive + 20480, m.older + 20480, 8192);
+                memcpy(m.drive + 69632, m.older + 69632, 1024);
+                memset(m.drive + 98304, 1, 16384);
+                Check *check = new_check(&m);
+                read_back_by(&m, check, 2048, n_read);
+                check_result(check, &result);
+                ck_assert_uint_eq(result.n_blocks[MISMATCH_LOST], 2);
+                ck_assert_uint_eq(result.n_blocks[MISMATCH_TORN], 1);
+                ck_assert_uint_eq(result.n_blocks[MISMATCH_CORRUPT], 4);
+                ck_assert_uint_eq(verification_errors(&result), 7);
+                check_free(check);
+                model_end(&m);
+                model_free(&m);
+        }
+}
+END_TEST
+
 START_TEST(what_another_run_left_there_is_a_lost_write) {
         Payload *other;
         Model m;
@@ -487,6 +514,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, little_more_is_doubted_than_has_to_be);
         tcase_add_test(c, half_a_block_of_an_older_write_is_torn);
         tcase_add_test(c, a_whole_older_block_is_lost);
+        tcase_add_test(c, a_part_of_a_large_write_is_lost_or_torn);
         tcase_add_test(c, what_another_run_left_there_is_a_lost_write);
         tcase_add_test(c, a_stamp_where_nothing_was_written_is_misplaced);
         tcase_add_test(c, a_write_beyond_all_that_was_submitted_is_no_maybe);
