@@ -305,6 +305,9 @@ static const char *what_became_of_it(const Proof *proof) {
         if (!proof->kept_power && write_cache && strcmp(write_cache, "write back") == 0)
                 return "; either its write cache lost them with the power, or it was put to another use; nothing is "
                        "written to it";
+        if (proof->n_own > 0)
+                return ", and the others are the run's own; either something else has written to it too, or it does "
+                       "not keep its data; nothing is written to it";
         return "; it was put to another use, and nothing is written to it";
 }
 

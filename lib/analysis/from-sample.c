@@ -45,7 +45,7 @@ static void tell_begin(const HostAlarm *alarm, char buf[static HOST_ALARM_TEXT_M
         char since[TIME_SPAN_MAX];
 
         snprintf(buf, HOST_ALARM_TEXT_MAX, "the host, not the drive, has set the pace since %s: %s%s",
-                 time_format_span(alarm->since_ns, since),
+                 alarm->since_ns > 0 ? time_format_span(alarm->since_ns, since) : "the run's beginning",
                  alarm->limit == HOST_LIMIT_CORES ? "all of its cores are busy" :
                          "a ring thread never waits for the drive, and more of them may get more out of it (workers=)",
                  alarm->n_begun == HOST_ALARM_N_MAX ? "; it is not told again, unless the service is restarted" : "");

@@ -189,7 +189,7 @@ void ring_prepare(Ring *ring, Direction direction, void *buf, unsigned buffer, u
                 return;
         }
 
-        struct io_uring_sqe *sqe = io_uring_get_sqe(&ring->uring);
+        struct io_uring_sqe *sqe = io_uring_get_sqe(&ring->uring); /* there is one for each slot */
         if (direction == DIRECTION_READ)
                 io_uring_prep_read_fixed(sqe, 0, buf, length, offset, (int) buffer);
         else

@@ -381,6 +381,15 @@ START_TEST(a_limit_is_told_with_its_beginning_and_its_end) {
 }
 END_TEST
 
+START_TEST(a_limit_from_the_beginning_is_told_as_that) {
+        Told told = {};
+
+        tell_seconds(&told, 0, 20, 100, 20);
+        ck_assert_str_eq(told.text[0], "the host, not the drive, has set the pace since the run's beginning: all of "
+                         "its cores are busy");
+}
+END_TEST
+
 START_TEST(moments_are_not_told) {
         Told told = {};
 
@@ -436,6 +445,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, a_ring_thread_that_never_waits_is_starved_too);
         tcase_add_test(tc, who_holds_back_is_not_held_up);
         tcase_add_test(tc, a_limit_is_told_with_its_beginning_and_its_end);
+        tcase_add_test(tc, a_limit_from_the_beginning_is_told_as_that);
         tcase_add_test(tc, moments_are_not_told);
         tcase_add_test(tc, limits_without_end_are_told_so_often);
         tcase_add_test(tc, cuts_are_held_by_samples_at_either_side);
