@@ -273,7 +273,10 @@ static void end_with(Slice *s, const EngineFailure *failure) {
         end_phase(s);
 }
 
-/* No bytes and no error: the device ended before this offset. */
+/*
+ * No bytes and no error: the device ended before this offset. What was transferred before counts as bytes, and not as
+ * an I/O: the device has it, and the kernel has counted it.
+ */
 static void fail(Slice *s, TallyCounts *counts, const Slot *slot, int32_t result) {
         EngineFailure failure = {
                 .errnum = result < 0 ? -result : EIO,
@@ -281,10 +284,11 @@ static void fail(Slice *s, TallyCounts *counts, const Slot *slot, int32_t result
                 .offset = slot->op.offset + slot->n_done,
         };
 
+        counts->bytes[slot->op.direction] += slot->n_done;
         tally_count_error(counts, failure.errnum, failure.offset);
         s->n_failures++;
         if (s->config.allowance && slot->op.direction == DIRECTION_WRITE)
-                allowance_give_back(s->config.allowance, slot->op.length);
+                allowance_give_back(s->config.allowance, slot->op.length - slot->n_done);
         if (s->tracking.is_on && !slot->is_flush && slot->op.direction != DIRECTION_READ)
                 tracking_fail(&s->tracking, atomic_load_explicit(&slot->index, memory_order_relaxed));
         if (s->phase.ends_on_error[failure.direction])

@@ -217,6 +217,31 @@ START_TEST(writes_that_fail_are_maybe_and_no_others) {
 }
 END_TEST
 
+static int transfer_a_part(uint64_t turn, const Request *request) {
+        if (request->is_flush)
+                return 0;
+        return request->length == 4096 ? 1024 : -EIO;
+}
+
+/* The device has it, so it counts towards what may be written, too, and no write at all is done. */
+START_TEST(what_was_transferred_before_an_error_counts) {
+        static Counters counters;
+        uint64_t n_bytes;
+
+        start("bs=4k\niodepth=1\nsize=1m\n[stop]\nwritten_max=5k\n");
+        result_of = transfer_a_part;
+        ck_assert_int_eq(engine_start_phase(engine, 0), 0);
+        await_idle();
+        engine_counters(engine, &counters);
+        ck_assert_uint_eq(counters.errors, 2);
+        ck_assert_uint_eq(counters.ios[DIRECTION_WRITE], 0);
+        ck_assert_uint_eq(counters.bytes[DIRECTION_WRITE], 2 * 1024);
+        ck_assert(engine_has_written_all(engine, &n_bytes));
+        ck_assert_uint_eq(n_bytes, 2 * 1024);
+        end();
+}
+END_TEST
+
 START_TEST(it_flushes_each_half_minute_and_at_the_end) {
         History history;
 
@@ -280,6 +305,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, no_two_writes_that_overlap_are_outstanding);
         tcase_add_test(c, nothing_is_submitted_from_the_ceiling_on_before_that_is_raised);
         tcase_add_test(c, writes_that_fail_are_maybe_and_no_others);
+        tcase_add_test(c, what_was_transferred_before_an_error_counts);
         tcase_add_test(c, it_flushes_each_half_minute_and_at_the_end);
         tcase_add_test(c, what_is_outstanding_when_it_flushes_is_not_safe);
         tcase_add_test(c, a_flush_that_fails_makes_nothing_safe);
