@@ -203,13 +203,18 @@ static void proof_look(Proof *proof, const Block *block) {
         }
 }
 
-/* A drive need not do anything with less than its granule. False if the trim holds no whole one. */
+/*
+ * A drive need not do anything with less than its granule. False if the trim holds no whole one, or if nobody knows
+ * where they begin: such a device tells an offset that cannot be.
+ */
 static bool trimmed_block(const Proof *proof, const PatternOp *op, Block *ret) {
         const DeviceInfo *info = proof->claim->info;
         uint64_t granule = MAX(info->discard_granularity_bytes, info->logical_block_bytes);
-        uint64_t start = (op->offset + granule - 1) / granule * granule;
+        uint64_t first = info->discard_alignment_bytes % granule;
+        uint64_t start = (op->offset + granule - 1 - first) / granule * granule + first;
 
-        if (op->direction != DIRECTION_TRIM || start + granule > op->offset + op->length)
+        if (op->direction != DIRECTION_TRIM || first % info->logical_block_bytes != 0 ||
+            start + granule > op->offset + op->length)
                 return false;
         *ret = (Block){ start, (size_t) MIN(granule, (uint64_t) proof->block_bytes), true };
         return true;

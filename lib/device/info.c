@@ -195,6 +195,7 @@ static int fill_size(DeviceInfo *info, int dir_fd, int disk_fd) {
                 return r;
         if (__builtin_mul_overflow(sectors, SYSFS_SECTOR_BYTES, &info->size_bytes))
                 return -ERANGE;
+        (void) sysfs_read_u32(dir_fd, "discard_alignment", &info->discard_alignment_bytes);
         (void) sysfs_read_u64(dir_fd, "ro", &ro);
         (void) sysfs_read_u64(disk_fd, "ro", &disk_ro);
         info->read_only = ro != 0 || disk_ro != 0;

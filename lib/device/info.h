@@ -47,6 +47,7 @@ typedef struct DeviceInfo {
         uint32_t nr_requests; /* depth beyond this goes to kernel workers */
         uint64_t discard_max_bytes;         /* of one command; 0: it takes no trims */
         uint32_t discard_granularity_bytes; /* it may do nothing with less; 0: unknown */
+        uint32_t discard_alignment_bytes; /* where the first whole one of them begins; for its worker only: not sent */
 } DeviceInfo;
 
 DeviceInfo *device_info_free(DeviceInfo *info);

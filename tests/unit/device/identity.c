@@ -122,8 +122,10 @@ static void put_nvme(void) {
 
 START_TEST(test_nvme) {
         put_nvme();
+        put(NVME "/nvme0n1", "discard_alignment", "4096\n");
         _cleanup_device_info_ DeviceInfo *info = fill(259, 0);
 
+        ck_assert_uint_eq(info->discard_alignment_bytes, 4096);
         ck_assert_str_eq(info->name, "nvme0n1");
         ck_assert_str_eq(info->disk_name, "nvme0n1");
         ck_assert_str_eq(info->model, "Samsung SSD 970 EVO Plus 1TB");

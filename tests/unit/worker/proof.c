@@ -32,7 +32,7 @@ static char *detail;
 
 static void setup(void) {
         info.write_cache = NULL;
-        info.discard_granularity_bytes = 0;
+        info.discard_granularity_bytes = info.discard_alignment_bytes = 0;
         claim = (Claim){ .info = &info, .fd = memfd_create("device", MFD_CLOEXEC) };
         ck_assert_int_ge(claim.fd, 0);
         ck_assert_int_eq(ftruncate(claim.fd, SIZE), 0);
@@ -711,6 +711,21 @@ START_TEST(a_run_that_only_trimmed_leaves_no_data) {
 
         /* Such a trim is too small for this drive to do anything. */
         info.discard_granularity_bytes = 2 * BLOCK;
+        ck_assert_int_eq(try(LIKENESS_SAME), 0);
+
+        /* One that is large enough may yet hold no whole piece, by where these begin; or nobody knows that. */
+        info.discard_granularity_bytes = BLOCK;
+        info.discard_alignment_bytes = BLOCK;
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "where the run has trimmed");
+        error_clear(&error);
+        info.discard_alignment_bytes = 512;
+        ck_assert_int_eq(try(LIKENESS_SAME), 0);
+        info.discard_granularity_bytes = 1024;
+        for (uint64_t offset = 0; offset < SIZE; offset += 512)
+                overwrite(offset, 512);
+        expect_refused(LIKENESS_STRONG, REFUSAL_FINAL, "where the run has trimmed");
+        error_clear(&error);
+        info.discard_alignment_bytes = UINT32_MAX;
         ck_assert_int_eq(try(LIKENESS_SAME), 0);
 }
 END_TEST
