@@ -137,7 +137,7 @@ Engine *engine_free(Engine *engine) {
                         slice_exit(engine->slices[i]);
         for (unsigned i = 0; i < n; i++)
                 if (engine->slices[i])
-                        slice_end(engine->slices[i]);
+                        slice_join(engine->slices[i]);
         for (unsigned i = 0; i < n; i++)
                 slice_free(engine->slices[i]);
         free(engine->slices);

@@ -174,6 +174,7 @@ int ring_enable(Ring *ring, Error *error) {
         return 0;
 }
 
+/* An entry is always free, here and for flushes: there are as many as slots, and no slot is used twice at a time. */
 void ring_prepare(Ring *ring, Direction direction, void *buf, unsigned buffer, uint32_t length, uint64_t offset,
                   uint32_t slot) {
         if (ring->kind == RING_NOOP) {

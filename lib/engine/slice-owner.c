@@ -90,7 +90,8 @@ int slice_new(Slice **ret, const SliceConfig *config, Error *error) {
                 ;
         if (s->setup_error < 0) {
                 error_move(error, &s->setup_message);
-                slice_end(s);
+                slice_exit(s);
+                slice_join(s);
                 return s->setup_error;
         }
 
@@ -107,8 +108,7 @@ void slice_exit(Slice *s) {
         give_command(s, COMMAND_EXIT);
 }
 
-void slice_end(Slice *s) {
-        slice_exit(s);
+void slice_join(Slice *s) {
         pthread_join(s->thread, NULL);
 }
 

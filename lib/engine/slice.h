@@ -4,7 +4,7 @@
 /*
  * One ring thread and all that is its own: ring, slots, order, counts. It runs its share of one phase at a
  * time on its part of the device, and is parked in between. All functions are for the one thread that owns the
- * slice, and return at once but for slice_new() and slice_end().
+ * slice, and return at once but for slice_new() and slice_join().
  */
 
 #include "engine/allowance.h"
@@ -43,8 +43,8 @@ int slice_new(Slice **ret, const SliceConfig *config, Error *error);
 /* Tells the thread to end, once the I/O outstanding has completed. */
 void slice_exit(Slice *slice);
 
-/* The same, and waits for that. All of a team end before the first of them is freed. */
-void slice_end(Slice *slice);
+/* Waits for that. All of a team end before the first of them is freed. */
+void slice_join(Slice *slice);
 Slice *slice_free(Slice *slice);
 DEFINE_CLEANUP(Slice *, slice_free)
 

@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 
 #include "engine/engine.h"
+#include "render/json.h"
 #include "util/cleanup.h"
 #include "util/macro.h"
 
@@ -36,8 +37,8 @@ static uint64_t user_ns(void) {
         return (uint64_t) usage.ru_utime.tv_sec * NSEC_PER_SEC + (uint64_t) usage.ru_utime.tv_usec * NSEC_PER_USEC;
 }
 
-/* A phase from its beginning to its end: "NAME": {...} */
-static int measure(Engine *engine, unsigned index, const char *name, bool tracks) {
+/* A phase from its beginning to its end, into results. */
+static int measure(Engine *engine, unsigned index, const char *name, bool tracks, json_object *results) {
         static Counters counters;
         uint64_t user_before_ns = user_ns(), bytes;
         History history;
@@ -52,9 +53,13 @@ static int measure(Engine *engine, unsigned index, const char *name, bool tracks
         engine_counters(engine, &counters);
         bytes = counters.bytes[DIRECTION_READ] + counters.bytes[DIRECTION_WRITE];
         uint64_t ns = MAX(engine_phase_running_ns(engine), UINT64_C(1));
-        printf("\"%s\": {\"bytes\": %" PRIu64 ", \"errors\": %" PRIu64 ", \"bytes_per_s\": %.0f, "
-               "\"user_ns_per_mib\": %.0f}", name, bytes, counters.errors, (double) bytes * 1e9 / (double) ns,
-               (double) (user_ns() - user_before_ns) * MIB / (double) MAX(bytes, UINT64_C(1)));
+        json_object *result = json_object_new_object();
+        json_add_u64(result, "bytes", bytes);
+        json_add_u64(result, "errors", counters.errors);
+        json_add_double(result, "bytes_per_s", (double) bytes * 1e9 / (double) ns);
+        json_add_double(result, "user_ns_per_mib",
+                        (double) (user_ns() - user_before_ns) * MIB / (double) MAX(bytes, UINT64_C(1)));
+        json_add(results, name, result);
         return 0;
 }
 
@@ -76,6 +81,7 @@ static int run(char **argv, Error *error) {
         _cleanup_close_ int fd = open(argv[1], O_RDWR | O_DIRECT | O_EXCL | O_CLOEXEC);
         _cleanup_plan_ Plan *plan = NULL;
         _cleanup_engine_ Engine *engine = NULL;
+        _cleanup_json_ json_object *results = json_object_new_object();
         uint64_t size_bytes;
 
         if (fd < 0 || ioctl(fd, BLKGETSIZE64, &size_bytes) < 0)
@@ -91,19 +97,18 @@ static int run(char **argv, Error *error) {
                 .plan = plan, .fd = fd, .ring_kind = RING_URING, .run_tag = UINT64_C(0x706c617465617500),
                 .histories = histories,
         }, error);
-        printf("{");
         if (r >= 0)
-                r = measure(engine, 0, "write", plan->phases[0].is_tracked);
-        printf(", ");
+                r = measure(engine, 0, "write", plan->phases[0].is_tracked, results);
         if (r >= 0)
-                r = measure(engine, 1, "read", false);
+                r = measure(engine, 1, "read", false, results);
         if (r >= 0) {
                 Verification verification = {};
 
                 if (plan->phases[1].is_checked)
                         engine_verification(engine, &verification);
-                printf(", \"checked_bytes\": %" PRIu64 ", \"mismatches\": %" PRIu64 "}\n", verification.checked_bytes,
-                       verification_errors(&verification));
+                json_add_u64(results, "checked_bytes", verification.checked_bytes);
+                json_add_u64(results, "mismatches", verification_errors(&verification));
+                r = json_print(results, true, stdout);
         }
         engine = engine_free(engine);
         histories_free(histories);
