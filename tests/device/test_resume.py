@@ -199,6 +199,11 @@ def test_outage_is_an_event_with_its_length(outage):
     assert over.startswith("it is over: ") and " by the wall clock" in over and " by the clock of this boot" in over
 
 
+def test_what_was_recorded_is_read_again_to_go_on_judging(outage):
+    log = outage["service"].log()
+    assert "is running" in log and "its steady state is judged from here on only" not in log
+
+
 def test_random_order_jumps_over_what_may_have_been_submitted(outage):
     drive = outage["same"]
     drive.service.wait_samples(drive.run, len(drive.before) + 1)
