@@ -148,10 +148,15 @@ static void run_record_phase_end(Run *run, const Message *message, const char *w
                 run_record_phase(run, message, what);
                 return;
         }
-        snprintf(text, sizeof(text), "%s: %s of %s were verified%s", what,
-                 text_format_size(stands->verified.checked_bytes, checked),
-                 text_format_size(phase->asked_bytes, asked),
-                 share == VERIFIED_AMOUNT ? ", some of them more than once, and others maybe not" : "");
+        text_format_size(stands->verified.checked_bytes, checked);
+        text_format_size(phase->asked_bytes, asked);
+        if (stands->verified.checked_bytes > phase->asked_bytes)
+                snprintf(text, sizeof(text),
+                         "%s: %s were verified, of the %s there some more than once, and others maybe not", what,
+                         checked, asked);
+        else
+                snprintf(text, sizeof(text), "%s: %s of %s were verified%s", what, checked, asked,
+                         share == VERIFIED_AMOUNT ? ", some of them more than once, and others maybe not" : "");
         run_record_phase(run, message, text);
 }
 

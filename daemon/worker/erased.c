@@ -48,7 +48,7 @@ static uint64_t n_words(const Erased *erased) {
         return erased->n_cells / CELLS_A_WORD + 1;
 }
 
-static void begin(Erased *erased) {
+static void forget_cells(Erased *erased) {
         erased->first_phase = erased->end_phase;
         erased->n_walkable = N_WALKED_MAX;
         memset(erased->cells, 0, n_words(erased) * sizeof(*erased->cells));
@@ -69,11 +69,11 @@ Erased *erased_new(const Plan *plan, const Standing *standing, uint32_t last, ui
         erased->cells = calloc(n_words(erased), sizeof(*erased->cells));
         if (!erased->cells)
                 return NULL;
-        begin(erased);
+        forget_cells(erased);
         return TAKE_PTR(erased);
 }
 
-static bool has_cell(const Erased *erased, uint64_t cell) {
+static bool is_filled(const Erased *erased, uint64_t cell) {
         return erased->cells[cell / CELLS_A_WORD] >> cell % CELLS_A_WORD & 1;
 }
 
@@ -115,7 +115,7 @@ static uint64_t sequential_bytes(const Pattern *pattern, uint64_t reach) {
         return n < tiling->n_tiles ? MIN(tiling_bytes_before(tiling, n), tiling->region_bytes) : tiling->region_bytes;
 }
 
-static void walk(Erased *erased, const Pattern *pattern, const IndexRange *range) {
+static void fill_indices(Erased *erased, const Pattern *pattern, const IndexRange *range) {
         for (uint64_t i = range->from; i < range->to; i++) {
                 PatternOp op = pattern_at(pattern, i);
 
@@ -126,7 +126,7 @@ static void walk(Erased *erased, const Pattern *pattern, const IndexRange *range
 }
 
 /* I/Os that a worker which died can have submitted beyond what is known; UINT64_MAX: any number. */
-static uint64_t n_unknown(const PhaseStanding *phase, uint64_t n_known, const PhasePlan *share) {
+static uint64_t n_unheard(const PhaseStanding *phase, uint64_t n_known, const PhasePlan *share) {
         if (phase->elapsed_ns == 0)
                 return phase_plan_ios_max(share);
 
@@ -150,19 +150,19 @@ static unsigned jumping_ranges(const Erased *erased, uint32_t phase, uint32_t k,
         uint64_t jump_to = share->is_tracked ?
                 standing_jump_to(histories_at(erased->standing->histories, phase, k), p->first_index,
                                  phase_plan_ios_max(share)) : p->next_index + PATTERN_JUMP;
-        uint64_t unknown = is_over && p->first_index == 0 ? 0 :
-                n_unknown(standing, before + p->next_index - p->first_index, share);
-        if (unknown > PATTERN_JUMP || p->next_index > UINT64_MAX - 2 * PATTERN_JUMP)
+        uint64_t n_beyond = is_over && p->first_index == 0 ? 0 :
+                n_unheard(standing, before + p->next_index - p->first_index, share);
+        if (n_beyond > PATTERN_JUMP || p->next_index > UINT64_MAX - 2 * PATTERN_JUMP)
                 return 0;
 
-        ret[0] = (IndexRange){ 0, p->first_index > 0 ? before + unknown : 0 };
+        ret[0] = (IndexRange){ 0, p->first_index > 0 ? before + n_beyond : 0 };
         ret[1] = (IndexRange){ p->first_index, p->next_index };
-        ret[2] = (IndexRange){ p->next_index, p->next_index + unknown };
-        ret[3] = (IndexRange){ jump_to, jump_to + unknown };
+        ret[2] = (IndexRange){ p->next_index, p->next_index + n_beyond };
+        ret[3] = (IndexRange){ jump_to, jump_to + n_beyond };
         return is_over ? 2 : 4;
 }
 
-static bool walk_jumping(Erased *erased, uint32_t phase, uint32_t k, const PhasePlan *share, const Pattern *pattern) {
+static bool fill_jumping(Erased *erased, uint32_t phase, uint32_t k, const PhasePlan *share, const Pattern *pattern) {
         IndexRange ranges[4];
         unsigned n = jumping_ranges(erased, phase, k, share, ranges);
         uint64_t n_indices = 0;
@@ -172,7 +172,7 @@ static bool walk_jumping(Erased *erased, uint32_t phase, uint32_t k, const Phase
         if (n == 0 || n_indices > erased->n_walkable)
                 return false;
         for (unsigned i = 0; i < n; i++)
-                walk(erased, pattern, &ranges[i]);
+                fill_indices(erased, pattern, &ranges[i]);
         return true;
 }
 
@@ -186,12 +186,12 @@ static void fill_share(Erased *erased, uint32_t phase, uint32_t k) {
         if (reach == 0)
                 return;
         pattern_init(&pattern, &share, k);
-        if (order_jumps(&share) && walk_jumping(erased, phase, k, &share, &pattern))
+        if (order_jumps(&share) && fill_jumping(erased, phase, k, &share, &pattern))
                 return;
         if (!rw_mode_is_random(share.rw) && share.stream_step_bytes == 0 && reach >= pattern.n_streams)
                 fill_cells(erased, share.region_offset, sequential_bytes(&pattern, reach - 1));
         else if (!order_jumps(&share) && reach <= erased->n_walkable)
-                walk(erased, &pattern, &(IndexRange){ 0, reach });
+                fill_indices(erased, &pattern, &(IndexRange){ 0, reach });
         else
                 fill_cells(erased, share.region_offset, phase_plan_span_bytes(&share));
 }
@@ -202,7 +202,7 @@ static bool phase_erases(const PhasePlan *phase) {
 
 void erased_look_from(Erased *erased, uint32_t phase) {
         if (erased->first_phase < phase)
-                begin(erased);
+                forget_cells(erased);
         while (erased->first_phase > phase) {
                 const PhasePlan *plan = &erased->plan->phases[--erased->first_phase];
 
@@ -215,7 +215,7 @@ bool erased_may_be(const Erased *erased, uint64_t offset, size_t n_bytes) {
         uint64_t end = MIN((offset + n_bytes - 1) / erased->cell_bytes + 1, erased->n_cells);
 
         for (uint64_t cell = offset / erased->cell_bytes; cell < end; cell++)
-                if (has_cell(erased, cell))
+                if (is_filled(erased, cell))
                         return true;
         return false;
 }

@@ -18,7 +18,7 @@ typedef enum Mismatch {
 /* "corrupt" and so on; NULL if there is none. */
 const char *mismatch_name(Mismatch mismatch);
 
-/* Of a phase. A block is the smallest unit that the run writes, told by Plan.granule_bytes. */
+/* Of a phase. A block is of 4 KiB, or as small as the smallest that is written or read. */
 typedef struct Verification {
         uint64_t asked_bytes;   /* of the device, that the phase was to read; what it had not written is among them */
         uint64_t checked_bytes; /* held against what was to be there; what is read again counts again */

@@ -112,7 +112,12 @@ START_TEST(the_end_of_a_phase_that_verified_tells_how_much) {
         } cases[] = {
                 { VERIFYING "rw=read\n", 0, 0, "1 'check' is done: 0 B of 64 MiB were verified" },
                 { VERIFYING "rw=read\n", 63 * MIB, 1024, "1 'check' is done: 63 MiB of 64 MiB were verified" },
-                { VERIFYING "rw=read\n", 65 * MIB, 1008, "1 'check' is done: 65 MiB of 64 MiB were verified" },
+                { VERIFYING "rw=read\n", 65 * MIB, 1008,
+                  "1 'check' is done: 65 MiB were verified, of the 64 MiB there some more than once, and others maybe "
+                  "not" },
+                { VERIFYING "rw=read\nnumjobs=2\n", 128 * MIB, 2048,
+                  "1 'check' is done: 128 MiB were verified, of the 64 MiB there some more than once, and others maybe "
+                  "not" },
                 { VERIFYING "rw=read\n", 64 * MIB, 1024, "1 'check' is done" },
                 { VERIFYING "rw=randread\n", 64 * MIB, 1024,
                   "1 'check' is done: 64 MiB of 64 MiB were verified, some of them more than once, and others maybe "
@@ -145,7 +150,7 @@ static Suite *make_suite(void) {
         tcase_add_test(tc, a_time_since_boot_that_cannot_be_is_refused);
         tcase_add_test(tc, a_worker_that_does_not_answer_is_told_of);
         tcase_add_test(tc, a_phase_that_works_out_what_should_lie_there_says_so);
-        tcase_add_loop_test(tc, the_end_of_a_phase_that_verified_tells_how_much, 0, 5);
+        tcase_add_loop_test(tc, the_end_of_a_phase_that_verified_tells_how_much, 0, 6);
         suite_add_tcase(suite, tc);
         return suite;
 }
