@@ -143,8 +143,20 @@ uint64_t standing_jump_to(const History *history, uint64_t first_index, uint64_t
                                                                                            history->ceiling;
 }
 
+static bool has_one_size(const PhasePlan *share) {
+        uint64_t smallest = UINT64_MAX, largest = 0;
+
+        for (Direction d = 0; d < N_DIRECTIONS; d++)
+                if (rw_mode_uses(share->rw, d)) {
+                        smallest = MIN(smallest, share->block_bytes[d]);
+                        largest = MAX(largest, block_largest(&share->split[d], share->block_bytes[d]));
+                }
+        return smallest >= largest;
+}
+
 /*
- * An order that does not jump is gone through from its start, by whatever number of processes, as far as limits let.
+ * An order that does not jump is gone through from its start, by whatever number of processes, as far as limits let;
+ * but where it has several sizes, who takes it up knows only about how many I/Os were done, and may do more of them.
  * One that jumps goes on at the same place as long as nobody hears of it, and from there the limits count anew.
  */
 static void note_death_in(const Standing *standing, const PhasePlan *phase, uint32_t p, uint32_t k) {
@@ -159,7 +171,8 @@ static void note_death_in(const Standing *standing, const PhasePlan *phase, uint
                 uint64_t to = standing_jump_to(history, k < known->n ? known->of[k].first_index : 0, ios_max);
 
                 reach = standing_jump_to(history, to, ios_max);
-        }
+        } else if (p == standing->phase && share.limit_ios > 0 && !has_one_size(&share))
+                reach = standing_jump_to(history, k < known->n ? known->of[k].next_index : 0, ios_max);
         history->reach = MAX(history->reach, reach);
 }
 

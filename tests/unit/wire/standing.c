@@ -134,6 +134,26 @@ START_TEST(an_order_that_is_repeated_ends_with_its_limit) {
 }
 END_TEST
 
+/* Of several sizes nobody knows how many were done before, when it is taken up; so it may come to more in the end. */
+START_TEST(an_order_of_several_sizes_may_come_to_more_than_its_number) {
+        static const struct {
+                const char *rw;
+                uint64_t reach;
+        } cases[] = {
+                { "write\nnumber_ios=150", 150 },
+                { "write\nbssplit=4k/50:8k/50\nnumber_ios=150", 120 + 150 },
+        };
+
+        for (size_t i = 0; i < ELEMENTSOF(cases); i++) {
+                setup(cases[i].rw);
+                standing_look_back(standing, plan, "write back");
+                ck_assert_uint_eq(history(1)->reach, cases[i].reach);
+                ck_assert_uint_eq(history(2)->reach, 150);
+                teardown();
+        }
+}
+END_TEST
+
 /* A clean stop later takes nothing of it back, nor adds to it; what goes on then comes after it. */
 START_TEST(what_a_dead_worker_may_have_done_stays_what_it_was) {
         setup("write");
@@ -315,6 +335,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, what_a_dead_worker_may_have_done_ends_with_the_limit);
         tcase_add_test(c, one_death_after_another_goes_on_further);
         tcase_add_test(c, an_order_that_is_repeated_ends_with_its_limit);
+        tcase_add_test(c, an_order_of_several_sizes_may_come_to_more_than_its_number);
         tcase_add_test(c, what_a_dead_worker_may_have_done_stays_what_it_was);
         tcase_add_test(c, of_a_phase_that_has_told_of_nothing_the_speed_is_not_known);
         tcase_add_test(c, a_phase_that_cannot_have_begun_is_not_in_doubt);
