@@ -192,8 +192,7 @@ int engine_take_up_phase(Engine *engine, unsigned index, const Positions *at, ui
                 const History *history = phase->is_tracked ? histories_at(engine->replay.histories, index, i) : NULL;
                 PhasePlan share;
 
-                if (history)
-                        engine->told[i] = *history;
+                engine->told[i] = (History){}; /* where it goes on, maybes have come that nobody else knows yet */
                 phase_plan_share(&share, phase, i);
                 slice_prepare(engine->slices[i], index, &share, history, phase_plan_slots_before(phase, i), &at->of[i],
                               running_ns);

@@ -219,10 +219,15 @@ def histories(service, run):
 LONG = f"[w]\nrw={{rw}}\nbs=4k\niodepth=64\nsize={REGION}\ntime_based\nruntime=4\nverify=crc32c\nrate_iops=20000\n"
 
 
-@pytest.mark.parametrize("rw", ["randwrite", "write", "randwrite\nnorandommap=0"], ids=["random", "sequential", "map"])
-def test_killed_and_taken_up_again(own_service, loop, rw):
+LIMITED = f"[w]\nrw={{rw}}\nbs=4k\niodepth=64\nsize={REGION}\nio_size=64m\nverify=crc32c\nrate_iops=4000\n"
+
+
+@pytest.mark.parametrize("job, rw", [(LONG, "randwrite"), (LIMITED, "randwrite"), (LONG, "write"),
+                                     (LONG, "randwrite\nnorandommap=0")],
+                         ids=["random", "limited", "sequential", "map"])  # fmt: skip
+def test_killed_and_taken_up_again(own_service, loop, job, rw):
     service = own_service
-    (run,) = service.start_run(LONG.format(rw=rw), loop(SIZE))
+    (run,) = service.start_run(job.format(rw=rw), loop(SIZE))
     service.wait_samples(run, 1)
     service.cli("pause", run)
     service.wait_state(run, "paused")
