@@ -574,7 +574,9 @@ void database_status(Database *database, DatabaseStatus *ret) {
         uint64_t now = time_monotonic_ns();
         if (ret->error == 0 && database->busy_since_ns > 0 && now - database->busy_since_ns >= HANG_NS) {
                 ret->error = -ETIMEDOUT;
-                snprintf(ret->message, sizeof(ret->message), "no answer from its disk for %" PRIu64 " s",
+                snprintf(ret->message, sizeof(ret->message), "%s for %" PRIu64 " s",
+                         store_is_locked_out(database->store) ? "another process has held it locked"
+                                                              : "no answer from its disk",
                          (now - database->busy_since_ns) / NSEC_PER_SEC);
         }
         ret->n_waiting = database->queue.n_changes;

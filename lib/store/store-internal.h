@@ -37,6 +37,7 @@ typedef enum WriteKind {
 struct Store {
         sqlite3 *db;
         char *path; /* absolute, symbolic links resolved */
+        _Atomic uint64_t waited_at_ns; /* monotonic: found locked by another connection then; 0: never */
         sqlite3_stmt *writes[N_WRITES];
         bool knows_wal; /* store_check_files() has seen it: */
         dev_t wal_device;

@@ -16,12 +16,16 @@
 #include "store/store-internal.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "util/macro.h"
+#include "util/time.h"
 
-#define BUSY_TIMEOUT_MS 5000
+#define LOCK_TRIES_MAX 250U
+#define LOCK_PAUSE_NS (20 * NSEC_PER_MSEC)
 
 #define INDEX_TRIES_MAX 1000 /* a millisecond each: far more than a writer needs, unless it lost the CPU */
 
@@ -151,6 +155,21 @@ static int create_file(const char *path, Error *error) {
         return 0;
 }
 
+/* Tried again for about five seconds; as SQLite's own timeout does, but whoever asks can hear of it meanwhile. */
+static int wait_for_lock(void *userdata, int n_tries) {
+        Store *store = userdata;
+
+        atomic_store_explicit(&store->waited_at_ns, time_monotonic_ns(), memory_order_relaxed);
+        clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){ .tv_nsec = LOCK_PAUSE_NS }, NULL);
+        return (unsigned) n_tries < LOCK_TRIES_MAX;
+}
+
+bool store_is_locked_out(const Store *store) {
+        uint64_t at_ns = atomic_load_explicit(&store->waited_at_ns, memory_order_relaxed);
+
+        return at_ns > 0 && time_monotonic_ns() - at_ns < 10 * LOCK_PAUSE_NS;
+}
+
 /* Opens path (with SQLite's name for it) into a new Store; real is taken over. */
 static int open_database(Store **ret, char *real, const char *name, int flags, const char *vfs, Error *error) {
         _cleanup_free_ char *path = real;
@@ -163,7 +182,7 @@ static int open_database(Store **ret, char *real, const char *name, int flags, c
         if (sqlite3_open_v2(name, &store->db, flags, vfs) != SQLITE_OK)
                 return store->db ? store_fail(store, error, "open") : store_out_of_memory(error);
 
-        sqlite3_busy_timeout(store->db, BUSY_TIMEOUT_MS);
+        sqlite3_busy_handler(store->db, wait_for_lock, store);
 
         /* A file may come from anywhere: its schema gets no say, and its pages are looked at before use. */
         sqlite3_db_config(store->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);

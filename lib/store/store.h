@@ -40,6 +40,9 @@ int store_open_writer(Store **ret, const char *path, Error *error);
 /* Never writes anything of the database, never creates it. Works as any user who may read the file. */
 int store_open_reader(Store **ret, const char *path, Error *error);
 
+/* Whether it waits for a lock that another connection holds, just now. The one function for any thread. */
+bool store_is_locked_out(const Store *store);
+
 Store *store_close(Store *store);
 DEFINE_CLEANUP(Store *, store_close)
 #define _cleanup_store_ _cleanup_(store_closep)

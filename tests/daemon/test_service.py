@@ -308,7 +308,8 @@ def test_locked_database_loses_no_sample_and_hides_nothing(own_service, loop):
 
     other = sqlite3.connect(own_service.db, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    wait_for(lambda: bus.get(ROOT, MANAGER, "DatabaseState") != "ok", 20)
+    trouble = wait_for(lambda: (told := bus.get(ROOT, MANAGER, "DatabaseState")) != "ok" and told, 20)
+    assert "another process has held it locked for 3 s" in trouble
     began = time.monotonic()
     assert bus.run(run, "State") == "running"
     assert time.monotonic() - began < 1 * 3
