@@ -263,18 +263,19 @@ static int run_look_back(Run *run, const DeviceInfo *found) {
         _cleanup_job_ Job *job = NULL;
         _cleanup_plan_ Plan *plan = NULL;
 
-        if (!run->is_verified)
-                return 0;
         int r = run_plan_again(run, &job, &plan);
         if (r < 0)
-                return r;
+                return run->is_verified ? r : 0;
+        if (plan->n_phases != standing->n_phases || standing_check_plan(standing, plan, NULL) < 0)
+                return 0; /* the worker says why it does not go on */
         if (!standing_look_back(run->standing, plan, found->write_cache))
                 return 0;
         for (uint32_t p = 0; p < standing->n_phases; p++)
                 for (uint32_t k = 0; k < standing->phases[p].shape.workers; k++) {
                         const History *history = histories_at(standing->histories, p, k);
 
-                        if (history && database_set_history(run->database, run->id, p, k, history) < 0)
+                        if (history && (history->reach > 0 || history->n_maybes > 0) &&
+                            database_set_history(run->database, run->id, p, k, history) < 0)
                                 log_error("run %" PRIu32 ": out of memory, what it may have written is not recorded",
                                           run->id);
                 }

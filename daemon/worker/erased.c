@@ -54,6 +54,13 @@ static void forget_cells(Erased *erased) {
         memset(erased->cells, 0, n_words(erased) * sizeof(*erased->cells));
 }
 
+/* What a worker that died before the last one may have done, which went on from what was known of it. */
+static uint64_t reach_before(const Standing *standing, uint32_t phase, uint32_t k) {
+        const History *history = standing->histories ? histories_at(standing->histories, phase, k) : NULL;
+
+        return history ? history->reach : 0;
+}
+
 Erased *erased_new(const Plan *plan, const Standing *standing, uint32_t last, uint64_t size_bytes) {
         _cleanup_(erased_freep) Erased *erased = calloc(1, sizeof(*erased));
 
@@ -65,6 +72,10 @@ Erased *erased_new(const Plan *plan, const Standing *standing, uint32_t last, ui
                 .end_phase = MIN(last + 1, standing->n_phases),
                 .cell_bytes = MAX(size_bytes / N_CELLS_MAX + 1, UINT64_C(1) * CELL_BYTES_MIN),
         };
+        for (uint32_t p = erased->end_phase; p < standing->n_phases; p++)
+                for (uint32_t k = 0; k < plan->phases[p].workers; k++)
+                        if (reach_before(standing, p, k) > 0)
+                                erased->end_phase = p + 1;
         erased->n_cells = size_bytes / erased->cell_bytes + 1;
         erased->cells = calloc(n_words(erased), sizeof(*erased->cells));
         if (!erased->cells)
@@ -102,7 +113,7 @@ static uint64_t reach_of(const Erased *erased, uint32_t phase, uint32_t k, const
         uint64_t next = k < positions->n ? positions->of[k].next_index : 0, limit;
 
         if (standing->drained || (phase < standing->phase && positions->n > 0))
-                return next;
+                return MAX(next, reach_before(standing, phase, k));
         limit = phase_plan_ios_max(share);
         return next < UINT64_MAX - limit ? next + limit : UINT64_MAX;
 }
@@ -150,13 +161,14 @@ static unsigned jumping_ranges(const Erased *erased, uint32_t phase, uint32_t k,
         uint64_t jump_to = share->is_tracked ?
                 standing_jump_to(histories_at(erased->standing->histories, phase, k), p->first_index,
                                  phase_plan_ios_max(share)) : p->next_index + PATTERN_JUMP;
-        uint64_t n_beyond = is_over && p->first_index == 0 ? 0 :
+        bool is_known = is_over && p->first_index == 0 && reach_before(erased->standing, phase, k) == 0;
+        uint64_t n_beyond = is_known ? 0 :
                 n_unheard(standing, before + p->next_index - p->first_index, share);
         if (n_beyond > PATTERN_JUMP || p->next_index > UINT64_MAX - 2 * PATTERN_JUMP)
                 return 0;
 
         ret[0] = (IndexRange){ 0, p->first_index > 0 ? before + n_beyond : 0 };
-        ret[1] = (IndexRange){ p->first_index, p->next_index };
+        ret[1] = (IndexRange){ p->first_index, p->next_index + (is_over ? n_beyond : 0) };
         ret[2] = (IndexRange){ p->next_index, p->next_index + n_beyond };
         ret[3] = (IndexRange){ jump_to, jump_to + n_beyond };
         return is_over ? 2 : 4;

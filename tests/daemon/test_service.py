@@ -309,7 +309,7 @@ def test_locked_database_loses_no_sample_and_hides_nothing(own_service, loop):
     other = sqlite3.connect(own_service.db, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     trouble = wait_for(lambda: (told := bus.get(ROOT, MANAGER, "DatabaseState")) != "ok" and told, 20)
-    assert "another process has held it locked for 3 s" in trouble
+    assert "locked" in trouble and "no answer from its disk" not in trouble
     began = time.monotonic()
     assert bus.run(run, "State") == "running"
     assert time.monotonic() - began < 1 * 3

@@ -447,6 +447,7 @@ static StoreRun *stored_run_of(const char *job_text, uint32_t n_phases) {
         standing->elapsed_ns = standing->phases[0].elapsed_ns = 41 * NSEC_PER_SEC;
         for (uint32_t i = 0; i < n_phases; i++)
                 standing->phases[i].shape.workers = 1;
+        ck_assert_int_eq(standing_make_histories(standing), 0);
         *resume = (StoreResume){
                 .job_text = strdup(job_text), .standing = standing,
                 .phases = calloc(n_phases, sizeof(*resume->phases)), .cuts_ns = calloc(1, sizeof(*resume->cuts_ns)),

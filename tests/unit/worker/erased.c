@@ -57,6 +57,36 @@ START_TEST(after_a_clean_stop_all_is_known) {
 }
 END_TEST
 
+/* A worker had died before that one: what it had done is not known any better for the clean stop. */
+START_TEST(after_a_death_and_a_clean_stop_no_more_is_known) {
+        static const uint32_t n_shares = 1;
+        uint64_t reach = N_KNOWN + 500;
+
+        standing.drained = true;
+        standing.histories = histories_new(&n_shares, 1);
+        histories_at(standing.histories, 0, 0)->reach = reach;
+        phase.rw = RW_TRIM;
+        ck_assert_uint_le(count(0, reach), reach + 1);
+        phase.rw = RW_RANDTRIM;
+        ck_assert_uint_le(count(0, N_KNOWN + 100), N_KNOWN + 101);
+        standing.histories = histories_free(standing.histories);
+}
+END_TEST
+
+/* The same of a phase that no sample tells of. */
+START_TEST(what_may_have_begun_before_a_clean_stop_counts) {
+        static const uint32_t n_shares = 1;
+
+        standing.drained = true;
+        standing.histories = histories_new(&n_shares, 1);
+        histories_at(standing.histories, 0, 0)->reach = 64;
+        phase_standing = (PhaseStanding){};
+        phase.limit_ios = 64;
+        ck_assert_uint_le(count(0, 64), 64);
+        standing.histories = histories_free(standing.histories);
+}
+END_TEST
+
 /* A minute more, and as much after the jump of a worker that told nothing. */
 START_TEST(a_killed_random_order_has_gone_on_at_its_speed) {
         ck_assert_uint_le(count(0, N_KNOWN + 100), N_KNOWN + 202);
@@ -93,6 +123,8 @@ static Suite *make_suite(void) {
 
         tcase_add_checked_fixture(tc, setup, NULL);
         tcase_add_test(tc, after_a_clean_stop_all_is_known);
+        tcase_add_test(tc, after_a_death_and_a_clean_stop_no_more_is_known);
+        tcase_add_test(tc, what_may_have_begun_before_a_clean_stop_counts);
         tcase_add_test(tc, a_killed_random_order_has_gone_on_at_its_speed);
         tcase_add_test(tc, what_was_before_a_jump_counts);
         tcase_add_test(tc, what_cannot_be_known_may_be_anywhere);
