@@ -98,10 +98,10 @@ def parted(loop):
     needs.need_programs("sfdisk", "partx")
     device = loop(64 * MIB)
     run("sfdisk", "--quiet", "--no-reread", device.path, input="label: gpt\nsize=16M\nsize=16M\n")
-    run("partx", "--add", device.path)
+    subprocess.run(["partx", "--add", device.path], check=False, capture_output=True)  # or the kernel has seen them
     device.partitions = [f"{device.path}p1", f"{device.path}p2"]
     try:
-        assert all(map(os.path.exists, device.partitions))
+        wait_for(lambda: all(map(os.path.exists, device.partitions)), 10, "the partitions")
         yield device
     finally:
         subprocess.run(["partx", "--delete", device.path], capture_output=True)  # none may be left

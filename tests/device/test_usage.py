@@ -7,7 +7,7 @@ import os
 import subprocess
 
 import pytest
-from harness import MIB, Cli
+from harness import MIB, Cli, wait_for
 from namespace import shell_with_own_mounts
 from needs import need_build, need_root
 
@@ -45,8 +45,9 @@ def test_export_is_told_with_its_target(loop, reasons, attribute, by):
 def test_export_of_a_partition_is_one_of_the_disk(loop, reasons):
     device = loop(16 * MIB)
     subprocess.run(["sfdisk", "--quiet", "--no-reread", device.path], input="size=4M\n", text=True, check=True)
-    subprocess.run(["partx", "--add", device.path], check=True)
+    subprocess.run(["partx", "--add", device.path], check=False)  # or the kernel has seen it
     try:
+        wait_for(lambda: os.path.exists(f"{device.path}p1"), 10, "the partition")
         found = reasons(device, "/sys/kernel", {NVMET: f"{device.path}p1"})
     finally:
         subprocess.run(["partx", "--delete", device.path], capture_output=True)
