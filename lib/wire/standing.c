@@ -75,9 +75,10 @@ static uint64_t known_end(const Standing *standing, uint32_t phase, uint32_t sha
         return is_whole ? positions->of[share].next_index : positions->of[share].low_index;
 }
 
-static void lose_cache(const Standing *standing) {
+/* Of phases that nobody reads back it is no matter, and what they did has no ceiling. */
+static void lose_cache(const Standing *standing, const Plan *plan) {
         for (uint32_t p = 0; p < standing->n_phases; p++)
-                for (uint32_t k = 0; k < standing->phases[p].positions.n; k++) {
+                for (uint32_t k = 0; plan->phases[p].is_tracked && k < standing->phases[p].positions.n; k++) {
                         History *history = histories_at(standing->histories, p, k);
 
                         if (history)
@@ -189,7 +190,7 @@ bool standing_look_back(Standing *standing, const Plan *plan, const char *write_
         bool has_lost = !standing->same_boot && !(write_cache && strcmp(write_cache, "write through") == 0);
 
         if (has_lost)
-                lose_cache(standing);
+                lose_cache(standing, plan);
         if (!standing->drained)
                 note_death(standing, plan);
         if (!standing->drained && standing->phase < standing->n_phases)

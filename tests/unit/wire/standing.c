@@ -233,6 +233,24 @@ START_TEST(a_power_cut_takes_what_was_not_flushed) {
 }
 END_TEST
 
+/* An order that nobody follows jumps beyond any ceiling: it must not make a history that cannot be. */
+START_TEST(a_power_cut_takes_nothing_that_is_not_tracked) {
+        setup("randwrite\ntime_based\nruntime=1h");
+        for (unsigned i = 0; i < plan->n_phases; i++)
+                plan->phases[i].is_tracked = false;
+        standing->same_boot = false;
+        standing->phases[1].positions.of[0] = (Position){
+                .first_index = HISTORY_RESERVE, .low_index = HISTORY_RESERVE + 10, .next_index = HISTORY_RESERVE + 20,
+        };
+        ck_assert(standing_look_back(standing, plan, "write back"));
+        standing_end_histories(standing, plan);
+        for (unsigned i = 0; i < 3; i++) {
+                ck_assert(history_is_valid(history(i)));
+                ck_assert_uint_eq(history(i)->n_maybes, 0);
+        }
+}
+END_TEST
+
 /* Below what had completed in order nothing is read again. The blocks are of 4 KiB. */
 START_TEST(what_is_read_again_counts_once) {
         static const struct {
@@ -341,6 +359,7 @@ static Suite *make_suite(void) {
         tcase_add_test(c, a_phase_that_cannot_have_begun_is_not_in_doubt);
         tcase_add_test(c, an_order_that_is_repeated_becomes_certain_again);
         tcase_add_test(c, a_power_cut_takes_what_was_not_flushed);
+        tcase_add_test(c, a_power_cut_takes_nothing_that_is_not_tracked);
         tcase_add_test(c, what_is_read_again_counts_once);
         tcase_add_test(c, another_plan_is_named);
         suite_add_tcase(s, c);
